@@ -185,7 +185,8 @@ def main():
     arguments = parsed_arguments()
     begin = time.monotonic()
     cpp = made(IN_CPP, lambda: Program(arguments.program, arguments.device, arguments.profile))
-    python = made(IN_PYTHON, lambda: python_side(cpp.greeting.get("simulated", False), arguments.device, arguments.profile))
+    simulated = cpp.greeting.get("simulated", False)
+    python = made(IN_PYTHON, lambda: python_side(simulated, arguments.device, arguments.profile))
     result = {
         "schema": "shiplap/beside",
         "version": 1,

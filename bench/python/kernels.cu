@@ -80,8 +80,7 @@ __global__ void softmax(shiplap::Chunk rows, View<const float> x, View<float> y)
   };
   float values[columns / threads];
   float most = -INFINITY;
-  for (unsigned i = 0; i < columns / threads; ++i)
-    most = fmaxf(most, values[i] = x[begin + i * threads + threadIdx.x]);
+  for (unsigned i = 0; i < columns / threads; ++i) most = fmaxf(most, values[i] = x[begin + i * threads + threadIdx.x]);
   most = reduce(most, [](float a, float b) { return fmaxf(a, b); });
   float sum = 0;
   for (float& value : values) sum += value = expf(value - most);
@@ -115,10 +114,15 @@ class Jobs {
       auto& t = make(n / 2, 3);
       auto& call = make(n / 2, 4);
       auto& put = make(n / 2, 5);
-      ready(shiplap::Job{n / 2, name}.in("s", s).in("k", k).in("t", t).out("call", call).out("put", put).kernel(
-          [](cudaStream_t stream, shiplap::Chunk chunk, auto s, auto k, auto t, auto call, auto put) {
-            black_scholes<<<blocks_for(chunk.count), threads, 0, stream>>>(chunk, s, k, t, call, put);
-          }));
+      ready(shiplap::Job{n / 2, name}
+                .in("s", s)
+                .in("k", k)
+                .in("t", t)
+                .out("call", call)
+                .out("put", put)
+                .kernel([](cudaStream_t stream, shiplap::Chunk chunk, auto s, auto k, auto t, auto call, auto put) {
+                  black_scholes<<<blocks_for(chunk.count), threads, 0, stream>>>(chunk, s, k, t, call, put);
+                }));
       right_ = [&](std::uint64_t i) {
         if (i >= s.size()) return true;
         float c = 0;
@@ -130,10 +134,12 @@ class Jobs {
       auto& u = make(n, 1);
       auto& v = make(n, 2);
       const std::uint64_t all = rows_;
-      ready(shiplap::Job{rows_, name}.in("u", u, shiplap::halo(1, 1)).out("v", v).kernel(
-          [all](cudaStream_t stream, shiplap::Chunk rows, auto u, auto v) {
-            smooth<<<blocks_for(rows.count * columns), threads, 0, stream>>>(rows, all, u, v);
-          }));
+      ready(shiplap::Job{rows_, name}
+                .in("u", u, shiplap::halo(1, 1))
+                .out("v", v)
+                .kernel([all](cudaStream_t stream, shiplap::Chunk rows, auto u, auto v) {
+                  smooth<<<blocks_for(rows.count * columns), threads, 0, stream>>>(rows, all, u, v);
+                }));
       right_ = [&, n](std::uint64_t i) {
         float sum = u[i];
         if (i >= columns) sum += u[i - columns];

@@ -19,7 +19,7 @@ namespace {
 struct PyAdaptive {
   PyNode node;
   PyJob job;
-  std::unique_ptr<Adaptive> adaptive;
+  WithoutGil<Adaptive> adaptive;
 };
 std::vector<nb::object>& held_of(PyAdaptive& adaptive) { return adaptive.job.held; }
 
@@ -31,20 +31,21 @@ Addresses addresses_of(std::span<const std::span<std::byte>> arrays) {
   return all;
 }
 
-PyAdaptive make(const PyNode& node, const PyJob& batch, std::uint32_t in_flight, nb::object sample) {
-  PyAdaptive made{.node = node, .job = batch, .adaptive = nullptr};
+PyAdaptive make(const PyNode& node, const PyJob& given, std::uint32_t in_flight, nb::object sample) {
+  PyJob batch = given;
   AdaptiveOptions options{.in_flight = in_flight};
   if (!sample.is_none())
-    options.sample = [fill = made.job.hold(std::move(sample)),
+    options.sample = [fill = batch.hold(std::move(sample)),
                       raised = batch.raised](std::span<const std::span<std::byte>> arrays) {
       nb::gil_scoped_acquire gil;
       raised->noting([&] { nb::borrow(fill)(addresses_of(arrays)); });
     };
+  std::unique_ptr<Adaptive> adaptive;
   batch.raised->around([&] {
     nb::gil_scoped_release release;
-    made.adaptive = std::make_unique<Adaptive>(node.node, batch.job, std::move(options));
+    adaptive = std::make_unique<Adaptive>(node.node, batch.job, std::move(options));
   });
-  return made;
+  return {.node = node, .job = std::move(batch), .adaptive = WithoutGil(std::move(adaptive))};
 }
 
 AdaptiveReport run(PyAdaptive& self, nb::object source, nb::object sink) {

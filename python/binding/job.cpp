@@ -22,6 +22,30 @@ Role role_of(const std::string& name) {
   throw UsageError("role \"" + name + "\": give in, out, inout, resident, carried or scratch");
 }
 
+/// Keeps Python's state of this thread from call to call, as long as the thread lives. A thread of the library would
+/// get a new one for each call, and with it everything that libraries keep for a thread: current device, current
+/// stream. Who waits for the end of such a thread must not hold the GIL (`WithoutGil`).
+void keep_thread_state() {
+  struct State {
+    PyGILState_STATE before{};
+    PyThreadState* saved = nullptr;
+
+    State() {
+      if (PyGILState_GetThisThreadState() != nullptr) return;
+      before = PyGILState_Ensure();
+      saved = PyEval_SaveThread();
+    }
+    ~State() {
+      if (saved == nullptr || python_ends()) return;
+      PyEval_RestoreThread(saved);
+      PyGILState_Release(before);
+    }
+    State(const State&) = delete;
+    State& operator=(const State&) = delete;
+  };
+  static thread_local const State state;
+}
+
 /// The elements that a Python function gives for the items of a chunk.
 std::function<ElementRange(ItemRange)> mapping_of(PyObject* function, std::shared_ptr<Raised> raised) {
   return [function, raised = std::move(raised)](ItemRange items) {
@@ -37,11 +61,12 @@ std::function<ElementRange(ItemRange)> mapping_of(PyObject* function, std::share
 /// A kernel that calls `function(first, count, blocks, stream, operands, lengths, origins)`. The last three have an
 /// entry for each array: its address, the length of its part in bytes, and the offset of this part in bytes.
 ///
-/// Several threads of the library may call it, and one after the other gets in: threads that compete for the lock of the
-/// interpreter hand it over at each of its calls into C++, which takes many times as long.
+/// Several threads of the library may call it, and one after the other gets in: threads that compete for the lock of
+/// the interpreter hand it over at each of its calls into C++, which takes many times as long.
 KernelFunction kernel_of(PyObject* function, std::shared_ptr<Raised> raised) {
   return [function, raised = std::move(raised), turn = std::make_shared<std::recursive_mutex>()](const Launch& launch) {
     const std::lock_guard in_turn(*turn);
+    keep_thread_state();
     nb::gil_scoped_acquire gil;
     const auto tuple_of = [](std::size_t count, const auto& at) {
       nb::object tuple = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(count)));
@@ -108,7 +133,8 @@ void bind_job(nb::module_& m) {
            nb::arg("before"), nb::arg("after"), nb::arg("mapping").none(), nb::arg("owner").none())
       .def("make_blocks", &make_blocks, nb::arg("indices"), nb::arg("count"), nb::arg("width"), nb::arg("is_signed"),
            nb::arg("block"), nb::arg("pitch"), nb::arg("owner").none())
-      .def("set_kernel", [](PyJob& self, nb::object f) { self.job.binding.cuda = kernel_of(self.hold(std::move(f)), self.raised); })
+      .def("set_kernel",
+           [](PyJob& self, nb::object f) { self.job.binding.cuda = kernel_of(self.hold(std::move(f)), self.raised); })
       .def("set_host_kernel",
            [](PyJob& self, nb::object f) { self.job.binding.host = kernel_of(self.hold(std::move(f)), self.raised); })
       .def("takes", &takes, nb::arg("seconds"))

@@ -1,9 +1,22 @@
 // The extension module shiplap._core.
 #include <nanobind/nanobind.h>
 
+#include <atomic>
+
 #include "binding/parts.hpp"
 
 namespace shiplap::python {
+
+namespace {
+std::atomic<bool> ends{false};
+}
+
+bool python_ends() { return ends; }
+
+/// Python calls the functions of atexit before anything of it is gone.
+void watch_the_end() {
+  nb::module_::import_("atexit").attr("register")(nb::cpp_function([] { ends = true; }));
+}
 
 void bind_errors(nb::module_& m) {
   // The order matters: later translators are tried first, and derived classes must be.
@@ -18,6 +31,8 @@ void bind_errors(nb::module_& m) {
 
 NB_MODULE(_core, m) {
   m.doc() = "The C++ library of shiplap. Use the package shiplap, which is made of it.";
+  nanobind::set_leak_warnings(false);  // other modules keep objects of this one at the end; tests count what is left
+  shiplap::python::watch_the_end();
   shiplap::python::bind_errors(m);
   shiplap::python::bind_job(m);
   shiplap::python::bind_node(m);

@@ -105,8 +105,8 @@ std::string move_blocks(const PyNode& node, std::uintptr_t pool, std::uint64_t s
 }
 
 /// Memory of a GPU as a capsule of DLPack. `code` and `bits` are those of DLPack for the type of the elements.
-nb::object exported(std::uintptr_t address, const std::vector<std::size_t>& shape, std::uint8_t code,
-                    std::uint8_t bits, int gpu, nb::object owner) {
+nb::object exported(std::uintptr_t address, const std::vector<std::size_t>& shape, std::uint8_t code, std::uint8_t bits,
+                    int gpu, nb::object owner) {
   return nb::cast(nb::ndarray<>(reinterpret_cast<void*>(address), shape.size(), shape.data(), std::move(owner), nullptr,
                                 nb::dlpack::dtype{code, bits, 1}, nb::device::cuda::value, gpu));
 }

@@ -25,6 +25,27 @@ void bind_node(nb::module_&);
 void bind_plan(nb::module_&);
 void bind_adaptive(nb::module_&);
 
+/// Whether the interpreter has begun to end. Threads cannot take the GIL then.
+bool python_ends();
+
+/// An object whose destructor waits for threads that may need the GIL.
+template <class T>
+class WithoutGil {
+ public:
+  explicit WithoutGil(std::unique_ptr<T> object) : object_(std::move(object)) {}
+  WithoutGil(WithoutGil&&) noexcept = default;
+  WithoutGil& operator=(WithoutGil&&) = delete;
+  ~WithoutGil() {
+    if (object_ == nullptr) return;
+    nb::gil_scoped_release release;
+    object_.reset();
+  }
+  T* operator->() const { return object_.get(); }
+
+ private:
+  std::unique_ptr<T> object_;
+};
+
 /// What a function of Python raised while the library called it. The library reports what kernels throw as an Error
 /// with their text; the caller in Python gets the exception itself.
 class Raised {

@@ -30,7 +30,7 @@ struct PyPlan {
 
 struct PyPrepared {
   PyPlan plan;  ///< keeps the device and the arrays
-  Prepared prepared;
+  WithoutGil<Prepared> prepared;
 };
 
 std::vector<nb::object>& held_of(PyPlan& plan) { return plan.job.held; }
@@ -81,12 +81,12 @@ void run_once(const PyNode& node, const PyJob& job, std::uint64_t device_memory)
 }
 
 PyPrepared prepare_plan(const PyPlan& self) {
-  std::optional<Prepared> prepared;
+  std::unique_ptr<Prepared> prepared;
   self.job.raised->around([&] {
     nb::gil_scoped_release release;
-    prepared = prepare(device_of(self), self.plan, self.job.job);
+    prepared = std::make_unique<Prepared>(prepare(device_of(self), self.plan, self.job.job));
   });
-  return {.plan = self, .prepared = std::move(*prepared)};
+  return {.plan = self, .prepared = WithoutGil(std::move(prepared))};
 }
 
 Trace trace_of(const std::string& name) {
@@ -115,7 +115,7 @@ std::string picture_of(const PyPlan& self) {
 
 double seconds_of_run(PyPrepared& self) {
   const Seconds time = interruptible(*self.plan.job.raised, [&](const std::function<bool()>& stop) {
-    return self.prepared.run({.stop = stop}).timeline.makespan;
+    return self.prepared->run({.stop = stop}).timeline.makespan;
   });
   return time.count();
 }

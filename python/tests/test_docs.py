@@ -1,5 +1,6 @@
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,3 +22,25 @@ def test_the_code_of_a_page_runs_from_top_to_bottom(page, capsys):
     for block in blocks:
         exec(compile(block, page, "exec"), names)
     assert capsys.readouterr().out
+
+
+def kinds_of(cells: list[Any]) -> list[list[set[str]]]:
+    """Return the kinds of the outputs of each cell of code: MIME types, or the name of a stream."""
+    return [
+        [set(output.get("data", {})) or {output.get("name", output["output_type"])} for output in cell["outputs"]]
+        for cell in cells
+        if cell["cell_type"] == "code"
+    ]
+
+
+def test_the_notebook_runs_and_shows_what_it_shows_on_the_page():
+    nbformat = pytest.importorskip("nbformat")
+    client = pytest.importorskip("nbclient")
+    notebook = nbformat.read(ROOT / "docs/tutorial.ipynb", as_version=4)
+    shown = kinds_of(notebook.cells)
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.outputs = []
+    client.NotebookClient(notebook, kernel_name="python3", timeout=300).execute()
+    assert kinds_of(notebook.cells) == shown
+    assert sum("image/svg+xml" in kinds for cell in shown for kinds in cell) >= 2

@@ -136,7 +136,9 @@ class ResidentProbe {
         empty_submissions_.push_back(empty.submission.count());
       }
       for (TimedLaunch& launch : launches_) {
-        const RunResult run = launch.prepared.run({.hold = !job_.waits});
+        // What a kernel allocates in its first run cannot be allocated while the GPU is held.
+        const bool may_allocate = i == 0 && !job_.capturable;
+        const RunResult run = launch.prepared.run({.hold = !job_.waits && !may_allocate});
         if (i < warm_up) continue;
         launch.seconds.push_back(run.timeline.makespan.count());
         launch.submissions.push_back(run.submission.count());

@@ -243,7 +243,9 @@ class Probe {
       }
     data.push_back(host_copy_.data());
     data.push_back(device_copy_.data());
-    return {device_, std::move(schedule), std::move(data), job_.binding};
+    Prepared prepared(device_, std::move(schedule), std::move(data), job_.binding);
+    if (!job_.capturable) prepared.run();  // what it allocates cannot be allocated while the GPU is held
+    return prepared;
   }
 
   template <class Sample>

@@ -210,8 +210,8 @@ bool are_apart(const Schedule&, OpId, OpId);
 Schedule concatenate(const Schedule& first, const Schedule& second);
 
 /// Whether the agent of the op cannot continue before the op has ended. Either the agent performs the op itself, or the
-/// op is a kernel whose callback waits, or it copies from or to pageable memory, which the driver stages through its own
-/// buffers before the call returns.
+/// op is a kernel whose callback waits, or it copies from or to pageable memory, which the driver stages through its
+/// own buffers before the call returns.
 bool blocks_agent(const Schedule&, const Op&);
 /// The first op that blocks its agent (`blocks_agent`), or none.
 OpId first_blocking(const Schedule&);

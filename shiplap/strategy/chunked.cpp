@@ -21,8 +21,8 @@ Schedule chunked_schedule(const Job& job, const Choice& choice, const Limits& li
     require_contiguous(job, choice.strategy, "a kernel that accesses host memory needs a contiguous array: copy it");
   }
   if (choice.graph && !job.capturable)
-    throw Unsupported(
-        fmt::format("the kernel of {} cannot be captured, so it cannot be part of a graph: leave `graph` out", job.name));
+    throw Unsupported(fmt::format(
+        "the kernel of {} cannot be captured, so it cannot be part of a graph: leave `graph` out", job.name));
   if (choice.graph)
     require_contiguous(job, choice.strategy,
                        "a graph would keep the indices of the time when it was made: leave `graph` out");

@@ -188,8 +188,8 @@ struct Job {
   /// Whether a stream can capture the kernel. A kernel that allocates memory cannot be captured: a graph would keep the
   /// memory of the time when it was made. It has the launches that are stated here, and no plan is a graph.
   bool capturable = true;
-  /// Whether the kernel function returns only when its work has ended. The host submits nothing else meanwhile, so fewer
-  /// plans overlap copies and kernels.
+  /// Whether the kernel function returns only when its work has ended. The host submits nothing else meanwhile, so
+  /// fewer plans overlap copies and kernels.
   bool waits = false;
   double flops = 0;               ///< floating-point operations of the whole job
   bool double_precision = false;  ///< whether `flops` are in double precision

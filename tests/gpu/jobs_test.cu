@@ -4,11 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
+#include <new>
 #include <numeric>
 #include <stop_token>
 #include <vector>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/device/pinned_vector.hpp"
 #include "shiplap/pipeline/check_reach.hpp"
 #include "shiplap/pipeline/plan.hpp"
 #include "shiplap/pipeline/run.hpp"
@@ -219,6 +222,55 @@ TEST_F(JobsOnGpu, are_refused_with_the_name_of_the_call_when_the_kernel_waits) {
     EXPECT_NE(message.find("cudaStreamSynchronize"), std::string::npos) << message;
   }
   EXPECT_NO_THROW(plan(node_of(*device, find_profile("h200")), job));
+}
+
+// Memory of the GPU for each stream, which grows when a call needs more, as that of an allocator does.
+class Scratch {
+ public:
+  float* take(cudaStream_t stream, std::uint64_t floats) {
+    auto& [memory, size] = of_stream_[stream];
+    if (size < floats) {
+      if (cudaMalloc(&memory, floats * sizeof(float)) != cudaSuccess) throw std::bad_alloc();
+      all_.push_back(memory);
+      size = floats;
+    }
+    return memory;
+  }
+  void release() {
+    for (float* memory : all_) cudaFree(memory);
+  }
+
+ private:
+  std::map<cudaStream_t, std::pair<float*, std::uint64_t>> of_stream_;
+  std::vector<float*> all_;
+};
+
+__global__ void add_one(std::uint64_t n, const float* x, float* y) {
+  const std::uint64_t i = blockIdx.x * std::uint64_t{blockDim.x} + threadIdx.x;
+  if (i < n) y[i] = x[i] + 1;
+}
+
+TEST_F(JobsOnGpu, are_planned_and_run_uncaptured_when_their_kernel_allocates) {
+  const Node node = node_of(*device, find_profile("h200"));
+  const std::uint64_t n = 32 << 20;
+  auto x = pinned_vector<float>(*device, n);
+  auto y = pinned_vector<float>(*device, n);
+  std::iota(x.begin(), x.end(), 0.0f);
+  Scratch scratch;
+  auto job = Job{n, "allocates"}.in("x", x).out("y", y).kernel(
+      [&scratch](cudaStream_t stream, Chunk chunk, auto from, auto to) {
+        float* between = scratch.take(stream, chunk.count);
+        const auto blocks = static_cast<unsigned>((chunk.count + 255) / 256);
+        add_one<<<blocks, 256, 0, stream>>>(chunk.count, from.data(), between);
+        add_one<<<blocks, 256, 0, stream>>>(chunk.count, between, to.data());
+      });
+  EXPECT_THROW(plan(node, job), Error);  // a stream cannot capture the allocation
+  job.capturable = false;
+  const Plan made = plan(node, job);
+  for (const Candidate& candidate : made.ranking.candidates) EXPECT_FALSE(candidate.choice.graph);
+  run(*device, made, job);
+  for (std::uint64_t i = 0; i < n; i += 997) ASSERT_EQ(y[i], static_cast<float>(i) + 2) << i;
+  scratch.release();
 }
 
 }  // namespace

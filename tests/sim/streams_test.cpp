@@ -209,14 +209,10 @@ TEST(WaitingKernels, keep_their_agent_from_submitting_the_next_copy_until_they_h
     const StreamId in = s.add_stream("in");
     const StreamId compute = s.add_stream("compute");
     const OpId first = s.add({.what = Copy{{host, Bytes{0}, size}, {gpu, Bytes{0}, size}}, .stream = in, .after = {}});
-    s.add({.what = Kernel{.kernel = k,
-                          .items = 1,
-                          .work = milliseconds(5),
-                          .waits = waits,
-                          .operands = {},
-                          .flows = {}},
-           .stream = compute,
-           .after = {first}});
+    s.add(
+        {.what = Kernel{.kernel = k, .items = 1, .work = milliseconds(5), .waits = waits, .operands = {}, .flows = {}},
+         .stream = compute,
+         .after = {first}});
     const OpId second = s.add({.what = Copy{{host, size, size}, {gpu, size, size}}, .stream = in, .after = {}});
     return in_milliseconds(simulate(s, plain_profile()).timeline.spans[second.index()].start);
   };

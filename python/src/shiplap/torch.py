@@ -355,6 +355,7 @@ class Prefetch:
         if threaded is None:
             threaded = getattr(loader, "num_workers", 0) > 0 and not getattr(loader, "pin_memory", False)
         self._threaded = threaded
+        self._idle: list[_Feeder] = []  # with their pinned memory, for the next iterations
         self.way: Way | None = None
 
     def __len__(self) -> int:
@@ -369,22 +370,29 @@ class Prefetch:
                 self.way.depth = self._depth
         return self.way
 
+    def _feeder(self, way: Way) -> _Feeder:
+        return self._idle.pop() if self._idle else _Feeder(self._device, way)
+
     def _inline(self) -> Iterator[Any]:
         """Yield batches that this thread reads. They are copied while the GPU works on those before."""
         feeder: _Feeder | None = None
-        for batch in self._loader:
-            way = self._choose(batch)
-            feeder = feeder or _Feeder(self._device, way)
-            yield feeder.feed(batch)
+        try:
+            for batch in self._loader:
+                way = self._choose(batch)
+                feeder = feeder or self._feeder(way)
+                yield feeder.feed(batch)
+        finally:
+            if feeder is not None:
+                self._idle.append(feeder)
 
     def _work(self, ready: queue.Queue[Any], free: threading.Semaphore, stopped: threading.Event) -> None:
+        feeder: _Feeder | None = None
         try:
             with torch.cuda.device(self._device):
-                feeder: _Feeder | None = None
                 for batch in self._loader:
                     way = self._choose(batch)
                     if feeder is None:
-                        feeder = _Feeder(self._device, way)
+                        feeder = self._feeder(way)
                         free.release(way.depth)
                     free.acquire()
                     if stopped.is_set():
@@ -393,6 +401,9 @@ class Prefetch:
             ready.put(_End(None))
         except BaseException as error:
             ready.put(_End(error))
+        finally:
+            if feeder is not None:
+                self._idle.append(feeder)
 
     def _beside(self) -> Iterator[Any]:
         """Yield batches that another thread reads."""
