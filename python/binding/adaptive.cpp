@@ -35,13 +35,12 @@ PyAdaptive make(const PyNode& node, const PyJob& given, std::uint32_t in_flight,
   PyJob batch = given;
   AdaptiveOptions options{.in_flight = in_flight};
   if (!sample.is_none())
-    options.sample = [fill = batch.hold(std::move(sample)),
-                      raised = batch.raised](std::span<const std::span<std::byte>> arrays) {
+    options.sample = [fill = batch.hold(std::move(sample))](std::span<const std::span<std::byte>> arrays) {
       nb::gil_scoped_acquire gil;
-      raised->noting([&] { nb::borrow(fill)(addresses_of(arrays)); });
+      called_by_library([&] { nb::borrow(fill)(addresses_of(arrays)); });
     };
   std::unique_ptr<Adaptive> adaptive;
-  batch.raised->around([&] {
+  with_python_errors([&] {
     nb::gil_scoped_release release;
     adaptive = std::make_unique<Adaptive>(node.node, batch.job, std::move(options));
   });
@@ -49,20 +48,19 @@ PyAdaptive make(const PyNode& node, const PyJob& given, std::uint32_t in_flight,
 }
 
 AdaptiveReport run(PyAdaptive& self, nb::object source, nb::object sink) {
-  Raised& raised = *self.job.raised;
   const auto fill = [&](Batch& batch) {
     nb::gil_scoped_acquire gil;
-    return raised.noting([&] {
+    return called_by_library([&] {
       if (PyErr_CheckSignals() != 0) throw nb::python_error();
       return nb::cast<bool>(source(batch.number, batch.slot));
     });
   };
   const Adaptive::Sink take = [&](const Batch& batch) {
     nb::gil_scoped_acquire gil;
-    raised.noting([&] { sink(batch.number, batch.slot); });
+    called_by_library([&] { sink(batch.number, batch.slot); });
   };
   const bool has_sink = !sink.is_none();
-  return raised.around([&] {
+  return with_python_errors([&] {
     nb::gil_scoped_release release;
     return self.adaptive->run(fill, has_sink ? take : Adaptive::Sink{});
   });

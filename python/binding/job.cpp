@@ -4,6 +4,7 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 
+#include <mutex>
 #include <string>
 
 #include "binding/parts.hpp"
@@ -47,13 +48,16 @@ void keep_thread_state() {
 }
 
 /// The elements that a Python function gives for the items of a chunk.
-std::function<ElementRange(ItemRange)> mapping_of(PyObject* function, std::shared_ptr<Raised> raised) {
-  return [function, raised = std::move(raised)](ItemRange items) {
+std::function<ElementRange(ItemRange)> mapping_of(PyObject* function, std::string array) {
+  return [function, array = std::move(array)](ItemRange items) {
     nb::gil_scoped_acquire gil;
-    return raised->noting([&] {
-      const auto [first, count] = nb::cast<std::pair<std::uint64_t, std::uint64_t>>(
-          nb::borrow(function)(items.first, items.first + items.count));
-      return ElementRange{first, count};
+    return called_by_library([&] {
+      const nb::object found = nb::borrow(function)(items.first, items.first + items.count);
+      std::pair<std::uint64_t, std::uint64_t> range;
+      if (!nb::try_cast(found, range))
+        throw UsageError("array " + array + ": the mapping returned " + nb::cast<std::string>(nb::repr(found)) +
+                         ": return the first element and the number of elements");
+      return ElementRange{range.first, range.second};
     });
   };
 }
@@ -63,8 +67,8 @@ std::function<ElementRange(ItemRange)> mapping_of(PyObject* function, std::share
 ///
 /// Several threads of the library may call it, and one after the other gets in: threads that compete for the lock of
 /// the interpreter hand it over at each of its calls into C++, which takes many times as long.
-KernelFunction kernel_of(PyObject* function, std::shared_ptr<Raised> raised) {
-  return [function, raised = std::move(raised), turn = std::make_shared<std::recursive_mutex>()](const Launch& launch) {
+KernelFunction kernel_of(PyObject* function) {
+  return [function, turn = std::make_shared<std::recursive_mutex>()](const Launch& launch) {
     const std::lock_guard in_turn(*turn);
     keep_thread_state();
     nb::gil_scoped_acquire gil;
@@ -77,7 +81,7 @@ KernelFunction kernel_of(PyObject* function, std::shared_ptr<Raised> raised) {
       return tuple;
     };
     const std::size_t n = launch.operands.size();
-    raised->noting([&] {
+    called_by_library([&] {
       nb::borrow(function)(
           launch.first_item, launch.items, launch.blocks, reinterpret_cast<std::uintptr_t>(launch.stream),
           tuple_of(n, [&](std::size_t i) { return reinterpret_cast<std::uintptr_t>(launch.operands[i]); }),
@@ -95,7 +99,7 @@ void add(PyJob& self, std::string name, const std::string& role, std::uintptr_t 
               .element = Bytes{element},
               .reach = {.before = before, .after = after, .elements = {}},
               .data = reinterpret_cast<std::byte*>(address)};
-  if (!mapping.is_none()) array.reach.elements = mapping_of(self.hold(std::move(mapping)), self.raised);
+  if (!mapping.is_none()) array.reach.elements = mapping_of(self.hold(std::move(mapping)), array.name);
   self.job.arrays.push_back(std::move(array));
   self.hold(std::move(owner));
 }
@@ -133,10 +137,9 @@ void bind_job(nb::module_& m) {
            nb::arg("before"), nb::arg("after"), nb::arg("mapping").none(), nb::arg("owner").none())
       .def("make_blocks", &make_blocks, nb::arg("indices"), nb::arg("count"), nb::arg("width"), nb::arg("is_signed"),
            nb::arg("block"), nb::arg("pitch"), nb::arg("owner").none())
-      .def("set_kernel",
-           [](PyJob& self, nb::object f) { self.job.binding.cuda = kernel_of(self.hold(std::move(f)), self.raised); })
+      .def("set_kernel", [](PyJob& self, nb::object f) { self.job.binding.cuda = kernel_of(self.hold(std::move(f))); })
       .def("set_host_kernel",
-           [](PyJob& self, nb::object f) { self.job.binding.host = kernel_of(self.hold(std::move(f)), self.raised); })
+           [](PyJob& self, nb::object f) { self.job.binding.host = kernel_of(self.hold(std::move(f))); })
       .def("takes", &takes, nb::arg("seconds"))
       .def_prop_ro("items", [](const PyJob& self) { return self.job.items; })
       .def_prop_ro("name", [](const PyJob& self) { return self.job.name; })
@@ -161,6 +164,11 @@ void bind_job(nb::module_& m) {
       .def_prop_rw(
           "waits", [](const PyJob& self) { return self.job.waits; },
           [](PyJob& self, bool waits) { self.job.waits = waits; })
+      .def_prop_ro("blocks",
+                   [](const PyJob& self) {
+                     return nb::make_tuple(self.job.items_per_block, self.job.threads_per_block,
+                                           self.job.blocks_abreast, self.job.any_grid);
+                   })
       .def("with_blocks", [](PyJob& self, std::uint64_t items, unsigned threads, std::uint64_t abreast, bool any_grid) {
         self.job.items_per_block = items;
         self.job.threads_per_block = threads;

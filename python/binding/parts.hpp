@@ -7,7 +7,6 @@
 #include <exception>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -46,42 +45,37 @@ class WithoutGil {
   std::unique_ptr<T> object_;
 };
 
-/// What a function of Python raised while the library called it. The library reports what kernels throw as an Error
-/// with their text; the caller in Python gets the exception itself.
-class Raised {
- public:
-  /// Calls a function of Python, and keeps what it raises.
-  template <class Call>
-  auto noting(const Call& call) {
+/// Calls the library. The library reports what a kernel throws as an Error with its text, in which the exception is
+/// nested; when that was raised by Python, it leaves this function itself.
+template <class Work>
+auto with_python_errors(const Work& work) {
+  const auto rethrow_innermost = [](const auto& self, const std::exception& error) -> void {
+    if (dynamic_cast<const nb::python_error*>(&error) != nullptr) throw;
     try {
-      return call();
-    } catch (...) {
-      const std::lock_guard lock(mutex_);
-      raised_ = std::current_exception();
-      throw;
+      std::rethrow_if_nested(error);
+    } catch (const std::exception& nested) {
+      self(self, nested);
     }
+  };
+  try {
+    return work();
+  } catch (const std::exception& error) {
+    rethrow_innermost(rethrow_innermost, error);
+    throw;
   }
-  /// Calls the library. When it throws after a function of Python has raised, what that raised leaves this function.
-  template <class Work>
-  auto around(const Work& work) {
-    take();
-    try {
-      return work();
-    } catch (...) {
-      if (const std::exception_ptr raised = take()) std::rethrow_exception(raised);
-      throw;
-    }
-  }
+}
 
- private:
-  std::exception_ptr take() {
-    const std::lock_guard lock(mutex_);
-    return std::exchange(raised_, nullptr);
+/// Calls a function of Python for the library. KeyboardInterrupt and the like, which are no errors, cancel what the
+/// library does, so that it does not go on with another candidate.
+template <class Call>
+auto called_by_library(const Call& call) {
+  try {
+    return call();
+  } catch (const nb::python_error& raised) {
+    if (raised.matches(PyExc_Exception)) throw;
+    std::throw_with_nested(Cancelled("Python was interrupted"));
   }
-
-  std::mutex mutex_;
-  std::exception_ptr raised_;
-};
+}
 
 /// A job with the Python objects that it needs: the owners of the arrays' memory, and its functions. The functions of
 /// `job` call these objects and do not own them, so whoever holds a copy of `job` holds the PyJob too. That way
@@ -89,7 +83,6 @@ class Raised {
 struct PyJob {
   Job job;
   std::vector<nb::object> held{};
-  std::shared_ptr<Raised> raised = std::make_shared<Raised>();  ///< of the functions of the job
 
   /// Holds the object, and returns it for a function of `job`.
   PyObject* hold(nb::object object) {
@@ -123,22 +116,29 @@ struct Collected {
 };
 inline std::vector<nb::object>& held_of(PyJob& job) { return job.held; }
 
-/// Calls `work(stop)` without the GIL, as `Raised::around` does. `stop` lets Python handle signals; when a handler
-/// raises, as that of Ctrl-C does, it returns true, and the exception leaves this function instead of Cancelled.
+/// Calls `work(stop)` without the GIL. `stop` lets Python handle signals; when a handler raises, as that of Ctrl-C
+/// does, it returns true, and the exception leaves this function instead of Cancelled.
 template <class Work>
-auto interruptible(Raised& raised, const Work& work) {
-  const std::function<bool()> stop = [&raised] {
+auto interruptible(const Work& work) {
+  const auto raised = std::make_shared<std::exception_ptr>();
+  const std::function<bool()> stop = [raised] {
     nb::gil_scoped_acquire gil;
     if (PyErr_CheckSignals() == 0) return false;
     try {
-      raised.noting([] { throw nb::python_error(); });
-    } catch (const nb::python_error&) {
+      throw nb::python_error();
+    } catch (...) {
+      *raised = std::current_exception();
     }
     return true;
   };
-  return raised.around([&] {
-    nb::gil_scoped_release release;
-    return work(stop);
+  return with_python_errors([&] {
+    try {
+      nb::gil_scoped_release release;
+      return work(stop);
+    } catch (const Cancelled&) {
+      if (*raised) std::rethrow_exception(*raised);
+      throw;
+    }
   });
 }
 

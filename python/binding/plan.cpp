@@ -59,7 +59,7 @@ PyPlan plan_of(const PyNode& node, const PyJob& job, const Wanted& wanted) {
   options.space.gpus = wanted.gpus;
   options.space.max_slowdown = wanted.max_slowdown;
   PyPlan result{.node = node, .job = job, .plan = {}};
-  job.raised->around([&] {
+  with_python_errors([&] {
     nb::gil_scoped_release release;
     result.plan = plan(node.node, job.job, options);
   });
@@ -74,7 +74,7 @@ MeasurableDevice& device_of(const PyPlan& self) {
 }
 
 void run_once(const PyNode& node, const PyJob& job, std::uint64_t device_memory) {
-  job.raised->around([&] {
+  with_python_errors([&] {
     nb::gil_scoped_release release;
     run_kernel_once(node.node, job.job, {.device_memory = Bytes{device_memory}});
   });
@@ -82,7 +82,7 @@ void run_once(const PyNode& node, const PyJob& job, std::uint64_t device_memory)
 
 PyPrepared prepare_plan(const PyPlan& self) {
   std::unique_ptr<Prepared> prepared;
-  self.job.raised->around([&] {
+  with_python_errors([&] {
     nb::gil_scoped_release release;
     prepared = std::make_unique<Prepared>(prepare(device_of(self), self.plan, self.job.job));
   });
@@ -99,7 +99,7 @@ Trace trace_of(const std::string& name) {
 Report run_plan(const PyPlan& self, unsigned repeats, unsigned warm_up, bool ideal_overlap, const std::string& trace) {
   ReportOptions options{
       .repeats = repeats, .warm_up = warm_up, .ideal_overlap = ideal_overlap, .trace = trace_of(trace)};
-  return interruptible(*self.job.raised, [&](const std::function<bool()>& stop) {
+  return interruptible([&](const std::function<bool()>& stop) {
     options.stop = stop;
     return run(device_of(self), self.plan, self.job.job, options);
   });
@@ -114,9 +114,8 @@ std::string picture_of(const PyPlan& self) {
 }
 
 double seconds_of_run(PyPrepared& self) {
-  const Seconds time = interruptible(*self.plan.job.raised, [&](const std::function<bool()>& stop) {
-    return self.prepared->run({.stop = stop}).timeline.makespan;
-  });
+  const Seconds time = interruptible(
+      [&](const std::function<bool()>& stop) { return self.prepared->run({.stop = stop}).timeline.makespan; });
   return time.count();
 }
 

@@ -85,3 +85,10 @@ def test_an_object_whose_sample_and_source_refer_to_it_is_collected(node):
     del camera
     gc.collect()
     assert seen() is None
+
+
+def test_kernels_that_wait_are_refused_with_the_reason(node):
+    batch = shiplap.Job(64, "waits").inout("x", np.zeros(64)).host_kernel(lambda chunk, x: None)
+    batch._core.waits = True  # as a kernel of JAX
+    with pytest.raises(shiplap.UsageError, match="waits: its kernel waits for the GPU"):
+        shiplap.Adaptive(node, batch)

@@ -147,3 +147,50 @@ def test_many_threads_run_plans_of_their_own(node):
     for thread in threads:
         thread.join()
     assert failures == []
+
+
+def test_kernels_that_fail_in_two_threads_raise_each_their_own_exception(node):
+    x = np.zeros(1 << 14, np.float32)
+    base = shiplap.Job(1 << 14, "base").inout("x", x)
+    caught = {}
+
+    def fail_often(name):
+        def fails(chunk, x):
+            time.sleep(0.001)
+            raise KeyError(name)
+
+        prepared = node.plan(base.host_kernel(fails), strategies=["staged"], chunks=[8]).prepare()
+        for _ in range(20):
+            with pytest.raises(KeyError) as raised:
+                prepared.run()
+            caught.setdefault(name, set()).add(raised.value.args)
+
+    threads = [threading.Thread(target=fail_often, args=(name,)) for name in ("one", "two")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert caught == {"one": {("one",)}, "two": {("two",)}}
+
+
+def test_an_interrupt_in_a_kernel_ends_a_plan_with_a_race(node):
+    x = pinned(node, np.zeros(1 << 16, np.float32))
+
+    def interrupted(chunk, x):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        node.plan(shiplap.Job(1 << 16).inout("x", x).host_kernel(interrupted).takes(1e-4), race=1.0)
+
+
+def test_a_mapping_that_returns_no_range_is_named_with_what_it_returned(node):
+    x, y = np.zeros(64), np.zeros(64)
+    for wrong, shown in (((-1, 5), r"\(-1, 5\)"), ("ab", "'ab'")):
+        job = shiplap.Job(64).in_("x", x, shiplap.mapped_by(lambda first, end, wrong=wrong: wrong)).out("y", y)
+        with pytest.raises(shiplap.UsageError, match=f"array x: the mapping returned {shown}"):
+            node.plan(job.host_kernel(lambda chunk, x, y: None))
+
+
+def test_arrays_in_the_byte_order_of_other_machines_are_refused():
+    with pytest.raises(shiplap.UsageError, match="order of other machines"):
+        shiplap.Job(8).in_("x", np.zeros(8, ">f4"))

@@ -250,3 +250,12 @@ def test_a_job_that_its_own_kernel_refers_to_is_collected(node):
     seen = make()
     gc.collect()
     assert seen() is None
+
+
+def test_thread_blocks_of_an_item_function_go_with_it_and_stated_ones_stay():
+    item = shiplap.ItemFunction("__device__ void f(size_t i, shiplap::View<float> x) {}", "f", threads=128)
+    plain = shiplap.Job(64).inout("x", np.zeros(64, np.float32))
+    with_item = plain.kernel(item)
+    assert with_item._core.blocks == (128, 128, 1, True)
+    assert with_item.kernel(lambda chunk, x: None)._core.blocks == plain._core.blocks == (1, 256, 1, False)
+    assert plain.with_thread_blocks(8, 64).kernel(item)._core.blocks == (8, 64, 1, False)

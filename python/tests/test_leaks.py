@@ -33,10 +33,11 @@ class Noted(np.ndarray):
 
 
 def plan_and_run(node, strategies):
-    x = np.ones(1 << 16, np.float32).view(Noted)
+    x = np.ones(1 << 16, np.float32)
     y = np.zeros(1 << 16, np.float32)
     if strategies == ["streams"]:
         x, y = pinned(node, x), pinned(node, y)
+    x = x.view(Noted)
     prepared = node.plan(doubling(x, y), strategies=strategies, chunks=[8]).prepare()
     for _ in range(3):
         prepared.run()

@@ -35,10 +35,11 @@ def test_stream_cuts_along_another_dimension_where_its_slices_are_contiguous(nod
         shiplap.torch.stream(torch.exp, torch.rand(20, 300), chunk_dim=1, node=node)
 
 
-@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.complex64, torch.int64, torch.bool])
-def test_stream_takes_types_that_numpy_lacks(node, dtype):
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float8_e4m3fn, torch.float16, torch.complex64, torch.bool])
+def test_stream_takes_types_whether_numpy_has_them_or_not(node, dtype):
     x = torch.rand(1000, 8).to(dtype)
-    torch.testing.assert_close(shiplap.torch.stream(lambda x: x.flip(1), x, node=node), x.flip(1))
+    found = shiplap.torch.stream(lambda x: x.clone(), x, node=node)
+    assert found.dtype == dtype and torch.equal(found.view(torch.uint8), x.view(torch.uint8))
 
 
 def test_streamed_reads_the_tensors_in_every_run_and_writes_the_same_results(node):
@@ -55,6 +56,7 @@ def test_stream_says_what_is_wrong(node):
     for match, call in {
         "equal and": lambda: shiplap.torch.stream(torch.add, (x, x[:3]), node=node),
         "one slice along": lambda: shiplap.torch.stream(torch.t, x, node=node),
+        "for a chunk whose part": lambda: shiplap.torch.stream(lambda x: x.mean(0, keepdim=True), x, node=node),
         "out has": lambda: shiplap.torch.stream(torch.exp, x, out=torch.empty(64, 5), node=node),
         "none: give cuda": lambda: shiplap.torch.prefetch([x], "cpu"),
         "depth 0": lambda: shiplap.torch.prefetch([x], depth=0),
@@ -70,6 +72,17 @@ def test_the_way_of_batches_follows_from_the_figures_of_the_node(node):
     assert not pinned.staged and pinned.time < large.time
     small = shiplap.torch.Way(node, 4096, 4096)
     assert small.depth > large.depth
+
+
+def test_batches_keep_their_types_and_what_is_no_tensor():
+    from collections import OrderedDict, UserDict
+
+    twice = shiplap.torch._map_tensors(
+        {"a": OrderedDict(x=torch.ones(2)), "b": UserDict(y=[torch.ones(1), "text"]), "c": None}, lambda t: 2 * t
+    )
+    assert type(twice["a"]) is OrderedDict and twice["a"]["x"].tolist() == [2, 2]
+    assert type(twice["b"]) is UserDict and twice["b"]["y"][0].item() == 2 and twice["b"]["y"][1] == "text"
+    assert twice["c"] is None
 
 
 needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU here")
@@ -122,6 +135,17 @@ def test_prefetch_in_a_thread_raises_what_the_loader_raises_at_its_place_and_end
         break
     assert threading.active_count() <= before
     del batch
+
+
+@needs_gpu
+@pytest.mark.gpu
+def test_prefetch_keeps_formats_and_refuses_batches_without_tensors():
+    images = [torch.rand(8, 3, 16, 16).to(memory_format=torch.channels_last) for _ in range(3)]
+    for batch, image in zip(shiplap.torch.prefetch(images), images, strict=True):
+        assert batch.is_contiguous(memory_format=torch.channels_last)
+        assert torch.equal(batch.cpu(), image)
+    with pytest.raises(shiplap.UsageError, match="no tensor in a batch of type str"):
+        next(iter(shiplap.torch.prefetch(["text"])))
 
 
 @needs_gpu

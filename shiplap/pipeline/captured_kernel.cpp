@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 #include <utility>
 #include <vector>
 
@@ -23,11 +24,13 @@ std::vector<LaunchShape> captured_launches(Device& device, const Job& job, std::
     return Prepared(device, std::move(launch), {}, job.binding).launches();
   } catch (const Unsupported&) {
     throw;
+  } catch (const Cancelled&) {
+    throw;
   } catch (const Error& error) {
-    throw Error(
-        fmt::format("the kernel of {} cannot be captured: it must only enqueue work on the stream it is given, "
-                    "and neither wait nor allocate ({})",
-                    job.name, error.what()));
+    std::throw_with_nested(
+        Error(fmt::format("the kernel of {} cannot be captured: it must only enqueue work on the stream it is given, "
+                          "and neither wait nor allocate ({})",
+                          job.name, error.what())));
   }
 }
 

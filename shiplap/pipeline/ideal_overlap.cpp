@@ -138,7 +138,9 @@ Prepared prepare_kernel(Device& device, const Job& job, const Limits& limits, st
 }
 
 IdealOverlapRuns::IdealOverlapRuns(Device& device, const Job& job, const Limits& limits, std::uint32_t gpus)
-    : copies_(prepare_duplex(device, job, limits, gpus)), kernel_(prepare_kernel(device, job, limits, gpus)) {}
+    : copies_(prepare_duplex(device, job, limits, gpus)), kernel_(prepare_kernel(device, job, limits, gpus)) {
+  if (!job.capturable) kernel_.run();  // what it allocates cannot be allocated while the GPU is held
+}
 
 Seconds IdealOverlapRuns::run() {
   const bool held = can_be_held(kernel_.schedule());

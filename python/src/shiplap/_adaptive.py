@@ -9,6 +9,7 @@ import numpy as np
 
 from shiplap import _core
 from shiplap._arrays import Layout, array_at
+from shiplap._core import UsageError
 from shiplap._job import Job
 from shiplap._node import Node
 
@@ -33,6 +34,11 @@ class Adaptive:
 
     def __init__(self, node: Node, batch: Job, *, in_flight: int = 3, sample: Callable[..., Any] | None = None) -> None:
         layouts = batch._layouts
+        if batch._core.waits:
+            raise UsageError(
+                f"{batch.name}: its kernel waits for the GPU, as those of JAX do, and batches would not overlap: run "
+                "it with Node.plan"
+            )
         if node.has_gpu:
             batch = batch._started(node._core, 0)
         fill = None if sample is None else lambda places: sample(*_arrays(layouts, places, None))

@@ -49,6 +49,8 @@ def host_array(name: str, array: Any, written: bool) -> np.ndarray:
         ) from reason
     if found.dtype.hasobject:
         raise UsageError(f"array {name} holds Python objects, which no GPU can read: give it a numeric dtype")
+    if not found.dtype.isnative:
+        raise UsageError(f"array {name} has the type {found.dtype.str}, whose bytes are in the order of other machines")
     if not found.flags.c_contiguous:
         raise UsageError(
             f"array {name} is not contiguous (strides {found.strides}): make a contiguous copy, as with "
@@ -218,13 +220,12 @@ class View:
         """Return the view as DLPack. Work that is later submitted to ``stream`` waits for the data of the view."""
         if self.stream is None:
             return np.asarray(self).__dlpack__()
+        codes = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}
+        if self.dtype.kind not in codes or self.dtype.itemsize > (16 if self.dtype.kind == "c" else 8):
+            raise UsageError(f"DLPack has no type for {self.dtype}")
         if stream not in (None, -1, self.stream.ptr):
             driver().order(self.stream.ptr, stream)
-        kind = "iufc".find(self.dtype.kind)
-        code = 6 if self.dtype.kind == "b" else (0, 1, 2, 5)[kind]
-        if kind < 0 and self.dtype.kind != "b":
-            raise UsageError(f"DLPack has no type for {self.dtype}")
-        bits = 8 * self.dtype.itemsize
+        code, bits = codes[self.dtype.kind], 8 * self.dtype.itemsize
         return exported(self.ptr, self.shape, code, bits, driver().current_gpu(), self)
 
     def __repr__(self) -> str:

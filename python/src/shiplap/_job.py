@@ -90,7 +90,10 @@ class Job:
             raise UsageError(f"a job of {items} items: give 1 item or more")
         self._core = _core.Job(items, name)
         self._layouts: tuple[Layout, ...] = ()
-        self._library: Library | None = None  # of the kernel for GPUs, unless it is known to be capturable or not
+        self._library: Library | None = None  # of the kernel for GPUs, when its first call must not be captured
+        self._captured: bool | None = None  # what was said of the kernel
+        self._stated_blocks = False  # whether `with_thread_blocks` was called
+        self._implied_blocks = False  # whether the kernel brought its thread blocks
 
     @property
     def items(self) -> int:
@@ -107,6 +110,9 @@ class Job:
         job._core = self._core.copy()
         job._layouts = self._layouts
         job._library = self._library
+        job._captured = self._captured
+        job._stated_blocks = self._stated_blocks
+        job._implied_blocks = self._implied_blocks
         return job
 
     def _with(self, name: str, role: str, array: Any, reach: Reach, flat: bool = False) -> Job:
@@ -201,7 +207,9 @@ class Job:
         """Set the kernel for GPUs.
 
         ``function(chunk, *arrays)`` submits the work of a chunk and returns without waiting for it. The function may be
-        called for the same chunk several times, in any order and by several threads.
+        called for the same chunk several times, in any order and by several threads. The streams of chunks wait for no
+        other stream: what the function uses besides its arrays, such as parameters on the GPU, must be complete before
+        a plan or a run begins.
 
         Parameters
         ----------
@@ -220,12 +228,17 @@ class Job:
         """
         job = self._copy()
         seen_by = library(arrays)
-        if isinstance(function, ItemFunction):
-            job = job.with_thread_blocks(function.threads, function.threads, any_grid=True)
+        if job._implied_blocks:
+            job._core.with_blocks(1, 256, 1, False)
+            job._implied_blocks = False
+        if isinstance(function, ItemFunction) and not job._stated_blocks:
+            job._core.with_blocks(function.threads, function.threads, 1, True)
+            job._implied_blocks = True
         job._core.set_kernel(self._dispatch(function, True, seen_by))
         job._core.capturable = captured is not False and not seen_by.waits
         job._core.waits = seen_by.waits
-        job._library = seen_by if captured is None and seen_by.starts_slowly else None
+        job._library = seen_by if seen_by.starts_slowly else None
+        job._captured = captured
         return job
 
     def host_kernel(self, function: Callable[..., Any], arrays: str | Callable[[View], Any] = np.asarray) -> Job:
@@ -250,7 +263,8 @@ class Job:
             _core.run_kernel_once(node, job._core, device_memory)
 
         run()
-        job._core.capturable = not seen_by.allocates(run)
+        if self._captured is None:
+            job._core.capturable = not seen_by.allocates(run)
         return job
 
     def takes(self, seconds: float) -> Job:
@@ -286,6 +300,7 @@ class Job:
         """
         job = self._copy()
         job._core.with_blocks(items, threads, sharing, any_grid)
+        job._stated_blocks, job._implied_blocks = True, False
         return job
 
     def touches_each_byte_once(self, once: bool = True) -> Job:

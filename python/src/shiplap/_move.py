@@ -25,16 +25,20 @@ def _stream(stream: Any) -> int:
     raise UsageError(f"a {type(stream).__name__} is no CUDA stream: give an object with __cuda_stream__, or an address")
 
 
-def _on_gpu(name: str, array: Any) -> tuple[int, int]:
+def _on_gpu(name: str, array: Any, written: bool) -> tuple[int, int]:
     """Return address and size of a contiguous array on a GPU."""
     if not hasattr(array, "__cuda_array_interface__"):
         raise UsageError(f"{name}: a {type(array).__name__} has no __cuda_array_interface__: give an array on the GPU")
     interface = array.__cuda_array_interface__
     shape, dtype = interface["shape"], np.dtype(interface["typestr"])
     size = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
-    strides = interface.get("strides")
-    if strides is not None and tuple(strides) != np.empty((0, *shape[1:]), dtype).strides and size > 0:
-        raise UsageError(f"{name} is not contiguous (strides {strides})")
+    strides, expected = interface.get("strides"), dtype.itemsize
+    for extent, stride in reversed(list(zip(shape, strides or (), strict=False))):
+        if extent != 1 and stride != expected and size > 0:
+            raise UsageError(f"{name} is not contiguous (strides {strides})")
+        expected *= extent
+    if written and interface["data"][1]:
+        raise UsageError(f"{name} is read-only: give an array that may be written")
     return int(interface["data"][0]), size
 
 
@@ -52,7 +56,7 @@ def _moved(
         at = int(np.argmax((given < 0) | (given >= 1 << 32)))
         raise UsageError(f"index {given[at]} at position {at} is outside of the pool")
     indices = np.ascontiguousarray(given, dtype=np.uint32)
-    address, room = _on_gpu("source" if back else "destination", packed)
+    address, room = _on_gpu("source" if back else "destination", packed, written=not back)
     if room != size * indices.size:
         raise UsageError(
             f"{indices.size} blocks of {size} B are {size * indices.size} B, and the array on the GPU has {room} B"
@@ -95,7 +99,8 @@ def move(
     index
         Integers: row ``index[k]`` of the pool becomes block k of the destination.
     destination
-        A contiguous array on the GPU, of as many bytes as the blocks have.
+        A contiguous array on the first GPU of the node, of as many bytes as the blocks have. Work on it in other
+        streams must have ended.
     stream
         A stream of PyTorch, CuPy, cuda.core or shiplap, or an address; None for the default stream, which has no
         batches.

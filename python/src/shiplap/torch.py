@@ -8,11 +8,12 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import queue
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ from shiplap._plan import Plan, Prepared
 Tensor = Any
 
 # Types of the same size for those that NumPy does not have.
-_RAW = {1: torch.uint8, 2: torch.int16}
+_RAW = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 
 
 def _as_tuple(found: Any) -> tuple[Tensor, ...]:
@@ -54,6 +55,12 @@ def _rows(name: str, tensor: Tensor, chunk_dim: int) -> Tensor:
     return rows
 
 
+def _finish_before(node: Node) -> None:
+    """Wait for the caller's own work on the GPU: the streams of the library do not wait for it."""
+    if node.has_gpu:
+        torch.cuda.current_stream().synchronize()
+
+
 class Streamed:
     """A function that is planned for host tensors of given shapes: see `streamed`.
 
@@ -65,13 +72,18 @@ class Streamed:
         The results, in host memory. Each run writes them.
     """
 
-    def __init__(self, plan: Plan, out: Any) -> None:
+    def __init__(self, node: Node, plan: Plan, out: Any) -> None:
+        self._node = node
         self.plan = plan
         self.out = out
         self._prepared: Prepared | None = None
 
     def run(self) -> Any:
-        """Apply the function to what the tensors hold now, and return `out`."""
+        """Apply the function to what the tensors hold now, and return `out`.
+
+        Waits for the work in the current stream first, such as an update of the parameters of a module.
+        """
+        _finish_before(self._node)
         if self._prepared is None:
             self._prepared = self.plan.prepare()
         self._prepared.run()
@@ -162,14 +174,25 @@ def streamed(
         typed = [part.view(dtype) for part, dtype in zip(parts, types, strict=True)]
         with torch.no_grad():
             found = _as_tuple(function(*(part.movedim(0, chunk_dim) for part in typed[: len(inputs)])))
-        for part, result in zip(typed[len(inputs) :], found, strict=True):
-            part.copy_(result.movedim(chunk_dim, 0))
+        written = typed[len(inputs) :]
+        if len(found) != len(written):
+            raise UsageError(f"{name} returned {len(found)} tensors for a chunk, and {len(written)} for one slice")
+        for part, result in zip(written, found, strict=True):
+            rows = result.movedim(chunk_dim, 0)
+            if rows.shape != part.shape or rows.dtype != part.dtype:
+                raise UsageError(
+                    f"{name} returned {rows.dtype} of shape {tuple(rows.shape)} for a chunk whose part of the result "
+                    f"is {part.dtype} of shape {tuple(part.shape)} (dimension {chunk_dim} first): slices of a result "
+                    "must depend on the same slices of the arguments only"
+                )
+            part.copy_(rows)
 
     job = job.kernel(kernel, arrays="torch").host_kernel(kernel, arrays="torch")
     if not node.has_gpu:
         job = job.takes(1e-4)  # a virtual device has no time of its own for it
+    _finish_before(node)
     plan = node.plan(job, **options)
-    return Streamed(plan, outputs[0] if len(outputs) == 1 else outputs)
+    return Streamed(node, plan, outputs[0] if len(outputs) == 1 else outputs)
 
 
 def stream(
@@ -192,11 +215,16 @@ def stream(
 
 
 def _map_tensors(batch: Any, change: Callable[[Tensor], Tensor]) -> Any:
-    """Return the batch with each tensor changed; what else it holds stays."""
+    """Return the batch with each tensor in its mappings, lists and tuples changed; what else it holds stays."""
     if isinstance(batch, torch.Tensor):
         return change(batch)
-    if isinstance(batch, dict):
-        return {key: _map_tensors(value, change) for key, value in batch.items()}
+    if isinstance(batch, Mapping):
+        changed = {key: _map_tensors(value, change) for key, value in batch.items()}
+        if not isinstance(batch, MutableMapping):
+            return changed
+        kept = copy.copy(batch)  # a mapping of the same type, such as an OrderedDict
+        kept.update(changed)
+        return kept
     if isinstance(batch, tuple) and hasattr(batch, "_fields"):
         return type(batch)(*(_map_tensors(value, change) for value in batch))
     if isinstance(batch, (list, tuple)):
@@ -216,7 +244,7 @@ def _tensors(batch: Any) -> list[Tensor]:
 
 
 def _is_pageable(tensor: Tensor) -> bool:
-    return tensor.device.type == "cpu" and not tensor.is_pinned()
+    return tensor.device.type == "cpu" and tensor.layout == torch.strided and not tensor.is_pinned()
 
 
 def _padded(tensor: Tensor) -> int:
@@ -235,7 +263,7 @@ class Way:
         Threads that the prediction is for. PyTorch copies with its own (``torch.get_num_threads``): to change their
         number for each copy takes longer than it saves.
     depth : int
-        Most batches that are on the way, or on the GPU and not used yet.
+        Most batches that are on the way, and most steps of the program that the GPU is behind.
     time : float
         Predicted seconds of a batch.
     """
@@ -310,9 +338,15 @@ class _Feeder:
             nonlocal offset
             if not _is_pageable(tensor):
                 return tensor
-            copy = memory[offset : offset + tensor.nbytes].view(tensor.dtype).view(tensor.shape)
+            # The strides of a copy, which keep the format: channels_last stays channels_last.
+            strides = torch.empty_like(tensor, device="meta").stride()
+            staged = (
+                memory[offset : offset + tensor.nbytes]
+                .view(tensor.dtype)
+                .as_strided(tensor.shape, strides, offset // tensor.element_size())
+            )
             offset += _padded(tensor)
-            return copy.copy_(tensor)
+            return staged.copy_(tensor)
 
         return _map_tensors(batch, stage), index
 
@@ -363,9 +397,15 @@ class Prefetch:
 
     def _choose(self, batch: Any) -> Way:
         if self.way is None:
-            sizes = sum(tensor.nbytes for tensor in _tensors(batch) if tensor.device.type == "cpu")
-            pageable = sum(tensor.nbytes for tensor in _tensors(batch) if _is_pageable(tensor))
-            self.way = Way(self._node or default_node(), sizes, pageable)
+            found = _tensors(batch)
+            if not found:
+                raise UsageError(
+                    f"there is no tensor in a batch of type {type(batch).__name__}: give tensors in mappings, lists "
+                    "and tuples"
+                )
+            pageable = sum(tensor.nbytes for tensor in found if _is_pageable(tensor))
+            pinned = sum(t.nbytes for t in found if t.device.type == "cpu" and t.layout == torch.strided) - pageable
+            self.way = Way(self._node or default_node(), pinned + pageable, pageable)
             if self._depth is not None:
                 self.way.depth = self._depth
         return self.way
@@ -458,11 +498,13 @@ def prefetch(
     Parameters
     ----------
     loader
-        A ``DataLoader``, or any iterable of batches: tensors in tuples, lists and dictionaries, nested at will.
+        A ``DataLoader``, or any iterable of batches: tensors in tuples, lists and mappings, nested at will. Tensors in
+        pinned memory are read by the GPU later, so the loader must not write them again.
     device
         The GPU.
     depth
-        Batches that are on the way, or on the GPU and not used yet; None to choose.
+        Batches that may be on the way, and steps of the program that the GPU may be behind: up to twice as many batches
+        are on the GPU. None to choose.
     node
         The node whose figures decide; None for `default_node`.
     threaded

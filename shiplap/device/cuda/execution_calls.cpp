@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <exception>
 #include <thread>
 
 #include "shiplap/core/error.hpp"
@@ -201,12 +202,14 @@ void CudaExecution::named(OpId op, const auto& action) const {
   };
   try {
     action();
+  } catch (const Cancelled&) {
+    throw;
   } catch (const Unsupported& error) {
-    throw Unsupported(message(error.what()));
+    std::throw_with_nested(Unsupported(message(error.what())));
   } catch (const std::exception& error) {
-    throw Error(message(error.what()));
+    std::throw_with_nested(Error(message(error.what())));
   } catch (...) {
-    throw Error(message("it has thrown something that says nothing of itself (no std::exception)"));
+    std::throw_with_nested(Error(message("it has thrown something that says nothing of itself (no std::exception)")));
   }
 }
 

@@ -1,6 +1,7 @@
 // Schedules that are submitted as a graph. Their calls are captured once, when the execution is made.
 #include <fmt/format.h>
 
+#include <exception>
 #include <optional>
 
 #include "shiplap/core/error.hpp"
@@ -53,7 +54,7 @@ void CudaExecution::make_graph() {
   try {
     graph = capture(refused);
   } catch (const Error& error) {
-    if (!refused) throw;
+    if (!refused || dynamic_cast<const Cancelled*>(&error) != nullptr) throw;
     // The error does not name the refused call, so the capture is repeated under CUPTI.
     const std::string call = call_refused_in([&] {
       try {
@@ -61,7 +62,7 @@ void CudaExecution::make_graph() {
       } catch (const Error&) {
       }
     });
-    throw Error(call.empty() ? error.what() : fmt::format("{}; {}", call, error.what()));
+    std::throw_with_nested(Error(call.empty() ? error.what() : fmt::format("{}; {}", call, error.what())));
   }
   note_launches(graph.get());
   cudaGraphExec_t made = nullptr;
