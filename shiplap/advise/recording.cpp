@@ -1,0 +1,209 @@
+#include "shiplap/advise/recording.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <istream>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+
+#include "shiplap/core/error.hpp"
+#include "shiplap/core/json.hpp"
+
+namespace shiplap {
+namespace {
+
+constexpr std::string_view recording_schema = "shiplap/recording";
+constexpr std::uint64_t recording_version = 1;
+
+constexpr std::array order_names{
+    std::pair{RecordedOrder::Kind::record, "record"}, std::pair{RecordedOrder::Kind::stream_wait, "stream_wait"},
+    std::pair{RecordedOrder::Kind::event_wait, "event_wait"}, std::pair{RecordedOrder::Kind::host_wait, "host_wait"},
+    std::pair{RecordedOrder::Kind::device_wait, "device_wait"}};
+
+constexpr std::array memory_names{std::pair{MemoryKind::pageable, "pageable"}, std::pair{MemoryKind::pinned, "pinned"},
+                                  std::pair{MemoryKind::managed, "managed"}, std::pair{MemoryKind::device, "device"}};
+
+template <class Names, class Value>
+const char* name_in(const Names& names, Value value) {
+  const auto found = std::ranges::find(names, value, [](const auto& name) { return name.first; });
+  if (found == names.end()) throw Error("a recording has no name for this kind of memory or order");
+  return found->second;
+}
+
+/// The elements of a line after its kind, one after the other.
+class Fields {
+ public:
+  Fields(const JsonReader& line, const std::vector<std::string>& names) : line_(line), names_(names) {}
+
+  std::uint64_t integer() { return line_.at(next_++).unsigned_integer(); }
+  std::uint32_t small() {
+    const JsonReader field = line_.at(next_);
+    const std::uint64_t value = integer();
+    if (value > 0xffffffffu) field.fail("a number below 2^32");
+    return static_cast<std::uint32_t>(value);
+  }
+  Nanoseconds time() {
+    const JsonReader field = line_.at(next_ + 1);
+    Nanoseconds time{};
+    time.start = integer();
+    time.end = integer();
+    if (time.end < time.start) field.fail("an end that is not before the start");
+    return time;
+  }
+  std::string name() {
+    const JsonReader field = line_.at(next_);
+    const std::uint64_t number = integer();
+    if (number >= names_.size()) field.fail("the number of a name that has been written before");
+    return names_[number];
+  }
+  template <class Names>
+  auto one_of(const Names& names) {
+    const JsonReader field = line_.at(next_++);
+    const std::string text = field.string();
+    const auto found = std::ranges::find_if(names, [&](const auto& name) { return text == name.second; });
+    if (found == names.end()) field.fail("a known kind");
+    return found->first;
+  }
+  void end() const {
+    if (line_.size() != next_) line_.fail(fmt::format("{} elements", next_));
+  }
+
+ private:
+  JsonReader line_;
+  const std::vector<std::string>& names_;
+  std::size_t next_ = 1;
+};
+
+std::optional<Record> record_from(const std::string& kind, Fields& f) {
+  if (kind == "call") return RecordedCall{f.integer(), f.small(), f.time(), f.name()};
+  if (kind == "copy") {
+    RecordedCopy copy{.call = f.integer(), .stream = f.small(), .time = f.time(), .size = Bytes{f.integer()}};
+    copy.from = f.one_of(memory_names);
+    copy.to = f.one_of(memory_names);
+    copy.from_address = f.integer();
+    copy.to_address = f.integer();
+    return copy;
+  }
+  if (kind == "kernel") return RecordedKernel{f.integer(), f.small(), f.time(), f.name(), f.integer(), f.small()};
+  if (kind == "fill") return RecordedFill{f.integer(), f.small(), f.time(), Bytes{f.integer()}};
+  if (kind == "order") return RecordedOrder{f.integer(), f.one_of(order_names), f.small(), f.integer()};
+  if (kind == "range") return RecordedRange{f.small(), f.time(), f.name()};
+  return std::nullopt;
+}
+
+/// Parses one line after another.
+class Parser {
+ public:
+  explicit Parser(Recording& recording) : recording_(recording) {}
+
+  void header(const JsonReader& line) {
+    require_schema(line, recording_schema, recording_version);
+    line.only_keys({"schema", "version", "program", "gpu"});
+    recording_.program = line.at("program").string();
+    recording_.gpu = line.at("gpu").string();
+  }
+  void line(const JsonReader& line) {
+    if (recording_.complete) line.fail("nothing after the line that closes the recording");
+    const std::string kind = line.at(std::size_t{0}).string();
+    Fields fields(line, names_);
+    if (kind == "name") {
+      if (line.at(1).unsigned_integer() != names_.size()) line.at(1).fail("the next number");
+      names_.push_back(line.at(2).string());
+    } else if (kind == "end") {
+      if (fields.integer() != recording_.records.size()) line.at(1).fail("the number of the records before");
+      recording_.complete = true;
+    } else if (std::optional<Record> record = record_from(kind, fields)) {
+      fields.end();
+      recording_.records.push_back(std::move(*record));
+    } else {
+      line.at(std::size_t{0}).fail("call, copy, kernel, fill, order, range, name or end");
+    }
+  }
+
+ private:
+  Recording& recording_;
+  std::vector<std::string> names_;
+};
+
+}  // namespace
+
+RecordingWriter::RecordingWriter(std::string program, std::string gpu, Sink sink) : sink_(std::move(sink)) {
+  sink_(Json{{"schema", recording_schema},
+             {"version", recording_version},
+             {"program", std::move(program)},
+             {"gpu", std::move(gpu)}}
+            .dump(-1, ' ', false, Json::error_handler_t::replace));
+}
+
+std::uint64_t RecordingWriter::number_of(const std::string& name) {
+  const auto [found, is_new] = names_.try_emplace(name, names_.size());
+  if (is_new) sink_(Json::array({"name", found->second, name}).dump(-1, ' ', false, Json::error_handler_t::replace));
+  return found->second;
+}
+
+void RecordingWriter::write(const Record& record) {
+  struct Line {
+    RecordingWriter& writer;
+    Json operator()(const RecordedCall& r) const {
+      return {"call", r.call, r.thread, r.time.start, r.time.end, writer.number_of(r.function)};
+    }
+    Json operator()(const RecordedCopy& r) const {
+      return {"copy",
+              r.call,
+              r.stream,
+              r.time.start,
+              r.time.end,
+              r.size.count,
+              name_in(memory_names, r.from),
+              name_in(memory_names, r.to),
+              r.from_address,
+              r.to_address};
+    }
+    Json operator()(const RecordedKernel& r) const {
+      return {"kernel", r.call, r.stream, r.time.start, r.time.end, writer.number_of(r.name), r.blocks, r.threads};
+    }
+    Json operator()(const RecordedFill& r) const {
+      return {"fill", r.call, r.stream, r.time.start, r.time.end, r.size.count};
+    }
+    Json operator()(const RecordedOrder& r) const {
+      return {"order", r.call, name_in(order_names, r.kind), r.stream, r.event};
+    }
+    Json operator()(const RecordedRange& r) const {
+      return {"range", r.thread, r.time.start, r.time.end, writer.number_of(r.name)};
+    }
+  };
+  const Json line = std::visit(Line{*this}, record);
+  sink_(line.dump());
+  ++records_;
+}
+
+void RecordingWriter::close() { sink_(Json::array({"end", records_}).dump()); }
+
+Recording read_recording(std::istream& in, const std::string& source) {
+  Recording recording;
+  Parser parser(recording);
+  std::string text;
+  for (std::uint64_t number = 1; std::getline(in, text); ++number) {
+    const std::string where = fmt::format("{}, line {}", source, number);
+    const bool cut_off = in.eof();  // a whole line ends with a newline
+    Json json;
+    try {
+      json = parse_json(text, where);
+    } catch (const Error&) {
+      if (cut_off && number > 1) break;
+      throw;
+    }
+    const JsonReader line(json, where);
+    if (number == 1)
+      parser.header(line);
+    else
+      parser.line(line);
+  }
+  if (recording.gpu.empty()) throw Error(fmt::format("{}: it is empty, and no recording", source));
+  return recording;
+}
+
+}  // namespace shiplap

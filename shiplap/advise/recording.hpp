@@ -1,0 +1,129 @@
+// What a program did with a GPU, as it was recorded from outside, and the file that keeps it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <iosfwd>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <variant>
+#include <vector>
+
+#include "shiplap/core/units.hpp"
+#include "shiplap/schedule/place.hpp"
+
+namespace shiplap {
+
+/// Start and end in nanoseconds since the recording began. Host and GPU have one clock.
+struct Nanoseconds {
+  std::uint64_t start = 0;  ///< start
+  std::uint64_t end = 0;    ///< end, not before the start
+  friend bool operator==(const Nanoseconds&, const Nanoseconds&) = default;
+};
+
+/// A call of the program into CUDA. What it has put into a stream refers to it by its number.
+struct RecordedCall {
+  std::uint64_t call = 0;    ///< number of the call, larger than 0
+  std::uint32_t thread = 0;  ///< number of the host thread, by its first call
+  Nanoseconds time;          ///< time of the host in the call
+  std::string function;      ///< name of the function, such as "cudaMemcpyAsync"
+  friend bool operator==(const RecordedCall&, const RecordedCall&) = default;
+};
+
+/// A copy that a GPU has done.
+struct RecordedCopy {
+  std::uint64_t call = 0;                  ///< the call that submitted it
+  std::uint32_t stream = 0;                ///< number of the stream; 0: the default stream
+  Nanoseconds time;                        ///< time of the copy on the GPU
+  Bytes size;                              ///< bytes that moved
+  MemoryKind from = MemoryKind::pageable;  ///< memory that was read
+  MemoryKind to = MemoryKind::device;      ///< memory that was written
+  std::uint64_t from_address = 0;          ///< address of the first byte that was read; 0: unknown
+  std::uint64_t to_address = 0;            ///< address of the first byte that was written; 0: unknown
+  friend bool operator==(const RecordedCopy&, const RecordedCopy&) = default;
+};
+
+/// A kernel that a GPU has done.
+struct RecordedKernel {
+  std::uint64_t call = 0;     ///< the call that submitted it
+  std::uint32_t stream = 0;   ///< number of the stream; 0: the default stream
+  Nanoseconds time;           ///< time of the kernel on the GPU
+  std::string name;           ///< name of the function, as the program has it
+  std::uint64_t blocks = 1;   ///< thread blocks of the grid
+  std::uint32_t threads = 1;  ///< threads in a block
+  friend bool operator==(const RecordedKernel&, const RecordedKernel&) = default;
+};
+
+/// A fill of device memory with a value (cudaMemset).
+struct RecordedFill {
+  std::uint64_t call = 0;    ///< the call that submitted it
+  std::uint32_t stream = 0;  ///< number of the stream; 0: the default stream
+  Nanoseconds time;          ///< time of the fill on the GPU
+  Bytes size;                ///< bytes that were written
+  friend bool operator==(const RecordedFill&, const RecordedFill&) = default;
+};
+
+/// An order that the program gave: between streams by an event, or between a stream and the host.
+struct RecordedOrder {
+  /// The kinds of orders.
+  enum class Kind : std::uint8_t {
+    record,       ///< the event is recorded in the stream
+    stream_wait,  ///< the stream waits for the event
+    event_wait,   ///< the host waits for the event
+    host_wait,    ///< the host waits for the stream
+    device_wait,  ///< the host waits for all streams
+  };
+  std::uint64_t call = 0;    ///< the call
+  Kind kind = Kind::record;  ///< what it orders
+  std::uint32_t stream = 0;  ///< number of the stream, where there is one
+  std::uint64_t event = 0;   ///< number of the event, where there is one
+  friend bool operator==(const RecordedOrder&, const RecordedOrder&) = default;
+};
+
+/// A range that the program has named with NVTX.
+struct RecordedRange {
+  std::uint32_t thread = 0;  ///< number of the host thread
+  Nanoseconds time;          ///< from the begin to the end of the range
+  std::string name;          ///< its name
+  friend bool operator==(const RecordedRange&, const RecordedRange&) = default;
+};
+
+/// One record of any kind.
+using Record = std::variant<RecordedCall, RecordedCopy, RecordedKernel, RecordedFill, RecordedOrder, RecordedRange>;
+
+/// A recording of one process on one GPU. Contents of memory are never part of it.
+struct Recording {
+  std::string program;          ///< command line of the program
+  std::string gpu;              ///< name of the GPU
+  std::vector<Record> records;  ///< in the order in which they were written, which is that of no clock
+  /// Whether the file ends with the line that closes a recording; false when the program or the recorder broke off.
+  bool complete = false;
+};
+
+/// Writes a recording while it grows, one JSON value on each line. Names are written once and then referred to.
+class RecordingWriter {
+ public:
+  /// Receives one line, without a newline.
+  using Sink = std::function<void(std::string_view)>;
+
+  /// Writes the first line: schema, version, program and GPU.
+  RecordingWriter(std::string program, std::string gpu, Sink);
+  /// Writes a record, after a line for a name that occurs for the first time.
+  void write(const Record&);
+  /// Writes the last line, which says how many records there are.
+  void close();
+
+ private:
+  std::uint64_t number_of(const std::string& name);
+
+  Sink sink_;
+  std::unordered_map<std::string, std::uint64_t> names_;
+  std::uint64_t records_ = 0;
+};
+
+/// Reads a recording. A file may be cut off: its last line may be incomplete. Throws Error that names the line and what
+/// was expected for text that is no recording of this version.
+Recording read_recording(std::istream&, const std::string& source);
+
+}  // namespace shiplap

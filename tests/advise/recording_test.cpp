@@ -1,0 +1,119 @@
+#include "shiplap/advise/recording.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <sstream>
+
+#include "shiplap/core/error.hpp"
+
+namespace shiplap {
+namespace {
+
+Record random_record(std::mt19937_64& random) {
+  const auto below = [&](std::uint64_t n) { return random() % n; };
+  const auto time = [&] {
+    const std::uint64_t start = below(1'000'000'000'000);
+    return Nanoseconds{start, start + below(1'000'000)};
+  };
+  const auto number = [&] { return static_cast<std::uint32_t>(below(1u << 31)); };
+  const auto memory = [&] {
+    return std::array{MemoryKind::pageable, MemoryKind::pinned, MemoryKind::managed, MemoryKind::device}[below(4)];
+  };
+  const auto name = [&] { return "void name<" + std::to_string(below(7)) + ">(\"\n\\\", float const*)"; };
+  switch (below(6)) {
+    case 0:
+      return RecordedCall{random(), number(), time(), name()};
+    case 1:
+      return RecordedCopy{random(), number(), time(), Bytes{below(1ull << 40)}, memory(), memory(), random(), random()};
+    case 2:
+      return RecordedKernel{random(), number(), time(), name(), below(1u << 30), number()};
+    case 3:
+      return RecordedFill{random(), number(), time(), Bytes{below(1u << 30)}};
+    case 4:
+      return RecordedOrder{random(), static_cast<RecordedOrder::Kind>(below(5)), number(), random()};
+    default:
+      return RecordedRange{number(), time(), name()};
+  }
+}
+
+std::string written(const std::vector<Record>& records, bool closed = true) {
+  std::string text;
+  RecordingWriter writer("./app --with \"words\"", "a GPU", [&](std::string_view line) {
+    EXPECT_EQ(line.find('\n'), std::string_view::npos);
+    (text += line) += '\n';
+  });
+  for (const Record& record : records) writer.write(record);
+  if (closed) writer.close();
+  return text;
+}
+
+Recording read(const std::string& text) {
+  std::istringstream in(text);
+  return read_recording(in, "a.jsonl");
+}
+
+std::string error_of(const std::string& text) {
+  try {
+    read(text);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Recordings, come_back_as_they_were_written) {
+  std::mt19937_64 random(1);
+  std::vector<Record> records;
+  for (int i = 0; i < 2000; ++i) records.push_back(random_record(random));
+  const Recording recording = read(written(records));
+  EXPECT_EQ(recording.program, "./app --with \"words\"");
+  EXPECT_EQ(recording.gpu, "a GPU");
+  EXPECT_EQ(recording.records, records);
+  EXPECT_TRUE(recording.complete);
+}
+
+TEST(Recordings, that_are_cut_off_have_what_came_before_wherever_they_are_cut) {
+  std::mt19937_64 random(2);
+  std::vector<Record> records;
+  for (int i = 0; i < 20; ++i) records.push_back(random_record(random));
+  const std::string text = written(records);
+  const std::size_t first = text.find('\n') + 1;
+  for (std::size_t end = first; end < text.size(); ++end) {
+    const Recording recording = read(text.substr(0, end));
+    ASSERT_LE(recording.records.size(), records.size());
+    ASSERT_TRUE(std::equal(recording.records.begin(), recording.records.end(), records.begin())) << end;
+  }
+  EXPECT_FALSE(read(written(records, false)).complete);
+}
+
+TEST(Recordings, take_less_than_80_bytes_for_a_call_and_its_kernel) {
+  std::vector<Record> records;
+  for (std::uint64_t i = 1; i <= 1000; ++i) {
+    records.push_back(RecordedCall{i, 0, {i * 20'000, i * 20'000 + 3000}, "cudaLaunchKernel"});
+    records.push_back(RecordedKernel{i, 7, {i * 20'000 + 5000, i * 20'000 + 19'000}, "saxpy", 1024, 256});
+  }
+  EXPECT_LT(written(records).size(), 80'000u);
+}
+
+TEST(Recordings, say_in_which_line_what_is_wrong) {
+  const std::string header = R"({"schema":"shiplap/recording","version":1,"program":"p","gpu":"g"})"
+                             "\n";
+  const auto expect = [](const std::string& text, const std::string& part) {
+    EXPECT_NE(error_of(text).find(part), std::string::npos) << error_of(text);
+  };
+  expect("", "it is empty");
+  expect(R"({"schema":"shiplap/profile","version":1})"
+         "\n",
+         "a.jsonl, line 1");
+  expect(header + "[\"copy\",1,2,30,20,5,\"pinned\",\"device\",0,0]\n", "an end that is not before the start");
+  expect(header + "[\"copy\",1,2,10,20,5,\"wooden\",\"device\",0,0]\n", "line 2");
+  expect(header + "[\"kernel\",1,2,10,20,0,1,1]\n", "a name that has been written before");
+  expect(header + "[\"fill\",1,2,10,20,5,6]\n", "6 elements");
+  expect(header + "[\"dance\",1]\n[\"end\",0]\n", "call, copy, kernel");
+  expect(header + "[\"end\",3]\n", "the number of the records before");
+  expect(header + "nonsense\n[\"end\",0]\n", "line 2");
+}
+
+}  // namespace
+}  // namespace shiplap
