@@ -69,7 +69,9 @@ PyPlan plan_of(const PyNode& node, const PyJob& job, const Wanted& wanted) {
 MeasurableDevice& device_of(const PyPlan& self) {
   if (self.node.device == nullptr)
     throw UsageError(
-        "the plan is of a node without a device, so nothing can run: open the node with Node.load_or_measure");
+        "the plan is of a node without a device, so nothing can run: open the node with Node.load_or_measure, or "
+        "simulate "
+        "it with Node.simulated");
   return *self.node.device;
 }
 

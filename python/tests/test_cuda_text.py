@@ -64,7 +64,12 @@ def test_types_without_a_name_in_cuda_are_refused():
     z = np.zeros(4, np.complex64)
     view = shiplap.View(layout, z.ctypes.data, z.nbytes, 0, None)
     with pytest.raises(shiplap.UsageError, match="no type for complex64"):
-        shiplap.ItemFunction("", "f").source([view])
+        shiplap.ItemFunction("f()", "f").source([view])
+
+
+def test_a_text_without_the_function_is_refused():
+    with pytest.raises(shiplap.UsageError, match="does not define the function smoth"):
+        shiplap.ItemFunction(SMOOTH, "smoth")
 
 
 @pytest.mark.gpu

@@ -51,8 +51,12 @@ def test_an_exception_in_a_mapping_leaves_the_plan(node):
 
 def test_a_kernel_with_the_wrong_number_of_parameters_says_so(node, arrays):
     job = doubling(*arrays).host_kernel(lambda chunk, x: None)
-    with pytest.raises(TypeError, match="positional argument"):
-        node.plan(job).run()
+    with pytest.raises(shiplap.UsageError, match=r"host kernel is called with chunk, x, y, and it takes \(chunk, x\)"):
+        node.plan(job)
+    with pytest.raises(shiplap.UsageError, match="a kernel is a function, not 'foo'"):
+        doubling(*arrays).host_kernel("foo")
+    with pytest.raises(shiplap.UsageError, match="give halo"):
+        shiplap.Job(8).in_("x", np.zeros(8), 2)
 
 
 def test_a_job_without_a_kernel_and_a_node_without_a_device_say_what_is_missing(node, arrays):

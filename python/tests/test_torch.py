@@ -59,10 +59,23 @@ def test_stream_says_what_is_wrong(node):
         "for a chunk whose part": lambda: shiplap.torch.stream(lambda x: x.mean(0, keepdim=True), x, node=node),
         "out has": lambda: shiplap.torch.stream(torch.exp, x, out=torch.empty(64, 5), node=node),
         "none: give cuda": lambda: shiplap.torch.prefetch([x], "cpu"),
-        "depth 0": lambda: shiplap.torch.prefetch([x], depth=0),
+        "give a tensor, as from": lambda: shiplap.torch.stream(torch.exp, np.zeros(8), node=node),
+        r"as with .contiguous\(\)": lambda: shiplap.torch.stream(torch.exp, x.t(), node="virtual:h100"),
     }.items():
         with pytest.raises(shiplap.UsageError, match=match):
             call()
+
+
+def test_prefetch_says_what_is_missing():
+    match = "depth 0" if torch.cuda.is_available() else "PyTorch finds none"
+    with pytest.raises(shiplap.UsageError, match=match):
+        shiplap.torch.prefetch([torch.zeros(1)], depth=0)
+
+
+def test_the_time_of_a_function_on_a_virtual_device_follows_from_its_bytes(node):
+    small, large = (shiplap.torch.streamed(torch.exp, torch.rand(n, 64), node=node).plan for n in (1000, 100000))
+    assert "derived" in str(large)
+    assert large.predicted > 5 * small.predicted
 
 
 def test_the_way_of_batches_follows_from_the_figures_of_the_node(node):

@@ -43,9 +43,10 @@ std::string run_report(const Report& run, const TextStyle& style) {
   if (run.bound) table.add({"bound", to_string(*run.bound), "–", "–"});
   out += table.text(style) + "\n";
 
-  out += fmt::format("error       {} (predicted against {})\n",
-                     signed_percent(prediction_error(run.planned.predicted.value, run.observed.value)),
-                     observed_label(run));
+  out += run.simulated ? "error       none: nothing was observed, and one simulator gave both times\n"
+                       : fmt::format("error       {} (predicted against {})\n",
+                                     signed_percent(prediction_error(run.planned.predicted.value, run.observed.value)),
+                                     observed_label(run));
   if (const auto efficiency = run.efficiency())
     out += fmt::format("efficiency  {} (bound over {})\n", percent(*efficiency), observed_label(run));
   if (run.pinning > Seconds{0})

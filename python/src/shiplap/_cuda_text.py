@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -49,7 +50,7 @@ class ItemFunction:
     ``function(item, views..., scalars...)`` gets the index of the item, a ``shiplap::View<T>`` of each array (``T`` is
     const where it is only read) whose ``[]`` takes indices of elements of the whole array, and the scalars. A kernel
     around it takes any grid. The text is compiled by NVRTC, through the package ``cuda.core``, when a GPU first needs
-    it.
+    it; virtual devices do not look at it.
 
     Parameters
     ----------
@@ -76,6 +77,8 @@ class ItemFunction:
     """
 
     def __init__(self, text: str, function: str, *scalars: Any, threads: int = 256) -> None:
+        if not re.search(rf"\b{re.escape(function)}\s*\(", text):
+            raise UsageError(f"the text does not define the function {function}")
         self.text = text
         self.function = function
         self.scalars = tuple(np.asarray(scalar)[()] for scalar in scalars)

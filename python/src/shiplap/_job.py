@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -90,6 +91,7 @@ class Job:
             raise UsageError(f"a job of {items} items: give 1 item or more")
         self._core = _core.Job(items, name)
         self._layouts: tuple[Layout, ...] = ()
+        self._functions: tuple[tuple[str, Callable[..., Any], Library], ...] = ()
         self._library: Library | None = None  # of the kernel for GPUs, when its first call must not be captured
         self._captured: bool | None = None  # what was said of the kernel
         self._stated_blocks = False  # whether `with_thread_blocks` was called
@@ -109,6 +111,7 @@ class Job:
         job = Job.__new__(Job)
         job._core = self._core.copy()
         job._layouts = self._layouts
+        job._functions = self._functions
         job._library = self._library
         job._captured = self._captured
         job._stated_blocks = self._stated_blocks
@@ -155,6 +158,11 @@ class Job:
         return job
 
     def _cut(self, name: str, role: str, array: Any, reach: Reach | Blocks | None) -> Job:
+        if not isinstance(reach, (Reach, Blocks, type(None))):
+            raise UsageError(
+                f"array {name}: a reach is what halo, mapped_by, blocks or strided return, not {reach!r}: give "
+                "halo(before, after) for items before and after a chunk"
+            )
         if isinstance(reach, Blocks):
             return self._with_blocks(name, role, array, reach)
         return self._with(name, role, array, reach or Reach())
@@ -179,7 +187,26 @@ class Job:
         """Add an array of which every chunk reads and writes all elements, one after the other: a sum, a state."""
         return self._with(name, "carried", array, Reach())
 
+    def _require_parameters(self) -> None:
+        """Raise UsageError unless the kernels can be called with the chunk and the arrays of the job."""
+        for what, function, seen_by in self._functions:
+            passed = ["chunk", *(layout.name for layout in self._layouts if seen_by.passes(layout))]
+            try:
+                signature = inspect.signature(function)
+            except (TypeError, ValueError):
+                continue  # as of functions that are not written in Python
+            try:
+                signature.bind(*passed)
+            except TypeError as reason:
+                raise UsageError(
+                    f"{self.name}: the {what} is called with {', '.join(passed)}, and it takes {signature}: {reason}"
+                ) from None
+
     def _dispatch(self, function: Callable[..., Any], on_gpu: bool, seen_by: Library) -> Any:
+        if not callable(function):
+            raise UsageError(f"a kernel is a function, not {function!r}")
+        what = "kernel" if on_gpu else "host kernel"
+        self._functions = (*(one for one in self._functions if one[0] != what), (what, function, seen_by))
         layouts = self._layouts
 
         def call(
@@ -234,7 +261,7 @@ class Job:
         if isinstance(function, ItemFunction) and not job._stated_blocks:
             job._core.with_blocks(function.threads, function.threads, 1, True)
             job._implied_blocks = True
-        job._core.set_kernel(self._dispatch(function, True, seen_by))
+        job._core.set_kernel(job._dispatch(function, True, seen_by))
         job._core.capturable = captured is not False and not seen_by.waits
         job._core.waits = seen_by.waits
         job._library = seen_by if seen_by.starts_slowly else None
@@ -249,7 +276,7 @@ class Job:
         ``"jax"`` it gets what a kernel for GPUs gets, on the host.
         """
         job = self._copy()
-        job._core.set_host_kernel(self._dispatch(function, False, library(arrays)))
+        job._core.set_host_kernel(job._dispatch(function, False, library(arrays)))
         return job
 
     def _started(self, node: _core.Node, device_memory: int) -> Job:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from shiplap._arrays import Chunk, View
+from shiplap._arrays import Chunk, Layout, View
 from shiplap._core import UsageError
 from shiplap._driver import driver
 
@@ -26,6 +26,10 @@ class Library:
     def call(self, function: Function, chunk: Chunk, views: Sequence[View]) -> None:
         """Call the kernel for a chunk."""
         function(chunk, *views)
+
+    def passes(self, layout: Layout) -> bool:
+        """Return whether a kernel is called with this array."""
+        return True
 
     def allocates(self, run: Callable[[], None]) -> bool:
         """Return whether the library allocates device memory while ``run`` calls the kernel."""
@@ -149,6 +153,9 @@ class _Jax(Library):
                 np.copyto(np.asarray(view), np.asarray(result))
             else:
                 self._copy(result, view, chunk.stream.ptr)
+
+    def passes(self, layout: Layout) -> bool:
+        return layout.readable
 
     def _copy(self, result: Any, view: View, stream: int) -> None:
         """Copy a result in the stream, and keep it until the copy has ended."""

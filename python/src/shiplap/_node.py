@@ -63,6 +63,9 @@ class Movers(Table):
     def __str__(self) -> str:
         return self._core.text()
 
+    def __repr__(self) -> str:
+        return f"Movers of {', '.join(map(str, self._counts))} blocks: print it, or use rows()"
+
     def _repr_svg_(self) -> str:
         return self._core.svg(self._counts[0])
 
@@ -154,8 +157,8 @@ class Node:
         self,
         job: Job,
         *,
-        strategies: Sequence[str] = (),
-        chunks: Sequence[int] = (),
+        strategies: str | Sequence[str] = (),
+        chunks: int | Sequence[int] = (),
         gpus: int = 1,
         device_memory: int = 0,
         runs: int = 1,
@@ -169,7 +172,7 @@ class Node:
         Parameters
         ----------
         strategies, chunks
-            What may be chosen; anything when they are empty.
+            What may be chosen, one or several; anything when they are empty.
         gpus
             Number of GPUs that share the job.
         device_memory
@@ -193,8 +196,8 @@ class Node:
             When no strategy can do the job.
         """
         options = _core.PlanOptions()
-        options.strategies = list(strategies)
-        options.chunks = list(chunks)
+        options.strategies = [strategies] if isinstance(strategies, str) else list(strategies)
+        options.chunks = [chunks] if isinstance(chunks, int) else list(chunks)
         options.gpus = gpus
         options.device_memory = device_memory
         options.runs = runs
@@ -202,13 +205,14 @@ class Node:
         options.race = race
         options.check_reach = check_reach
         options.max_slowdown = max_slowdown
+        job._require_parameters()
         if self.has_gpu:
             job = job._started(self._core, device_memory)
         return Plan(_core.plan(self._core, job._core, options))
 
     def movers(
         self,
-        counts: Sequence[int] = (1024,),
+        counts: int | Sequence[int] = (1024,),
         *,
         pool: str = "pinned",
         regular: bool = False,
@@ -221,7 +225,7 @@ class Node:
         Parameters
         ----------
         counts
-            Numbers of blocks.
+            A number of blocks, or several.
         pool
             Memory of the pool: ``"pinned"``, ``"pageable"`` or ``"managed"``.
         regular
@@ -231,6 +235,7 @@ class Node:
         memory_bound, thread_block
             A kernel beside the move: how far device memory bounds it (0 to 1), and seconds of a thread block.
         """
+        counts = (counts,) if isinstance(counts, int) else counts
         core = self._core.movers(list(counts), pool, regular, max_slowdown, memory_bound, thread_block)
         return Movers(core, counts)
 
@@ -247,7 +252,10 @@ class Node:
 @cache
 def default_node() -> Node:
     """Return the node of the first GPU, or a virtual one where there is none. It is opened once."""
-    return Node.load_or_measure()
+    node = Node.load_or_measure()
+    if not node.has_gpu:
+        _to_stderr(f"no GPU answers here: {node.device} simulates one, and no time is measured")
+    return node
 
 
 def pinned_empty(shape: int | tuple[int, ...], dtype: DTypeLike = float) -> np.ndarray:

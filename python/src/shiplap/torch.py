@@ -30,6 +30,11 @@ Tensor = Any
 _RAW = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 
 
+def _node(node: Node | str | None) -> Node:
+    """Return the node, or that of a device."""
+    return Node.load_or_measure(node) if isinstance(node, str) else node or default_node()
+
+
 def _as_tuple(found: Any) -> tuple[Tensor, ...]:
     return tuple(found) if isinstance(found, (tuple, list)) else (found,)
 
@@ -44,13 +49,16 @@ def _raw(tensor: Tensor) -> Tensor:
 
 
 def _rows(name: str, tensor: Tensor, chunk_dim: int) -> Tensor:
+    if not isinstance(tensor, torch.Tensor):
+        raise UsageError(f"{name} is a {type(tensor).__name__}: give a tensor, as from torch.from_numpy")
     if tensor.device.type != "cpu":
         raise UsageError(f"{name} is on {tensor.device}: give a tensor in host memory")
     rows = tensor.detach().movedim(chunk_dim, 0)
     if not rows.is_contiguous():
+        moved = f".movedim({chunk_dim}, 0).contiguous().movedim(0, {chunk_dim})" if chunk_dim else ".contiguous()"
         raise UsageError(
             f"{name}: slices along dimension {chunk_dim} are not contiguous (strides {tuple(tensor.stride())}): make "
-            f"them so once, as with .movedim({chunk_dim}, 0).contiguous().movedim(0, {chunk_dim})"
+            f"them so once, as with {moved}"
         )
     return rows
 
@@ -89,6 +97,9 @@ class Streamed:
         self._prepared.run()
         return self.out
 
+    def __repr__(self) -> str:
+        return f"Streamed({self.plan!r} on {self._node!r})"
+
 
 def _outputs(
     function: Callable[..., Any], inputs: Sequence[Tensor], given: Any, chunk_dim: int, node: Node
@@ -126,7 +137,7 @@ def streamed(
     *,
     out: Any = None,
     chunk_dim: int = 0,
-    node: Node | None = None,
+    node: Node | str | None = None,
     **options: Any,
 ) -> Streamed:
     """Plan a function for tensors in host memory, to run it many times.
@@ -143,7 +154,8 @@ def streamed(
     chunk_dim
         Dimension along which the tensors are cut. Slices along it must be contiguous.
     node
-        The node; None for `default_node`.
+        The node, or the name of a device; None for `default_node`. A virtual device computes on the CPU, and its times
+        are simulated.
     options
         Options of `Node.plan`.
 
@@ -153,7 +165,7 @@ def streamed(
         For tensors that are on a GPU, not contiguous, or of different sizes, and for a function whose results do not
         have the slices of its arguments.
     """
-    node = node or default_node()
+    node = _node(node)
     inputs = [_rows(f"tensor {i}", tensor, chunk_dim) for i, tensor in enumerate(_as_tuple(tensors))]
     if len({rows.shape[0] for rows in inputs}) != 1 or inputs[0].shape[0] == 0:
         raise UsageError(
@@ -188,8 +200,6 @@ def streamed(
             part.copy_(rows)
 
     job = job.kernel(kernel, arrays="torch").host_kernel(kernel, arrays="torch")
-    if not node.has_gpu:
-        job = job.takes(1e-4)  # a virtual device has no time of its own for it
     _finish_before(node)
     plan = node.plan(job, **options)
     return Streamed(node, plan, outputs[0] if len(outputs) == 1 else outputs)
@@ -201,7 +211,7 @@ def stream(
     *,
     out: Any = None,
     chunk_dim: int = 0,
-    node: Node | None = None,
+    node: Node | str | None = None,
     **options: Any,
 ) -> Any:
     """Apply a function to tensors in host memory, in chunks whose copies and kernels overlap, and return the results.
@@ -376,12 +386,14 @@ class Prefetch:
     """
 
     def __init__(
-        self, loader: Iterable[Any], device: Any, depth: int | None, node: Node | None, threaded: bool | None
+        self, loader: Iterable[Any], device: Any, depth: int | None, node: Node | str | None, threaded: bool | None
     ) -> None:
         self._loader = loader
         self._device = torch.device(device)
         if self._device.type != "cuda":
             raise UsageError(f"batches go to a GPU, and {self._device} is none: give cuda, or cuda:N")
+        if not torch.cuda.is_available():
+            raise UsageError("batches go to a GPU, and PyTorch finds none here")
         if depth is not None and depth < 1:
             raise UsageError(f"depth {depth}: give 1 batch or more")
         self._depth = depth
@@ -405,7 +417,7 @@ class Prefetch:
                 )
             pageable = sum(tensor.nbytes for tensor in found if _is_pageable(tensor))
             pinned = sum(t.nbytes for t in found if t.device.type == "cpu" and t.layout == torch.strided) - pageable
-            self.way = Way(self._node or default_node(), pinned + pageable, pageable)
+            self.way = Way(_node(self._node), pinned + pageable, pageable)
             if self._depth is not None:
                 self.way.depth = self._depth
         return self.way
@@ -486,7 +498,7 @@ def prefetch(
     device: Any = "cuda",
     *,
     depth: int | None = None,
-    node: Node | None = None,
+    node: Node | str | None = None,
     threaded: bool | None = None,
 ) -> Prefetch:
     """Wrap a loader so that its batches are on the GPU when they are asked for.
@@ -506,7 +518,7 @@ def prefetch(
         Batches that may be on the way, and steps of the program that the GPU may be behind: up to twice as many batches
         are on the GPU. None to choose.
     node
-        The node whose figures decide; None for `default_node`.
+        The node whose figures decide, or the name of a device; None for `default_node`.
     threaded
         Whether a thread of its own reads the loader and stages. None: when the loader has worker processes and does not
         pin. A loader that computes in this process holds Python's lock, and a thread for it makes both slower.
