@@ -1,0 +1,123 @@
+#include "shiplap/advise/steps.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <string>
+
+namespace shiplap {
+namespace {
+
+/// Writes a recording of one thread, op by op.
+class Program {
+ public:
+  void op(unsigned kind, std::uint64_t pause = 0) {
+    now_ += pause;
+    recording_.records.emplace_back(RecordedCall{++call_, 0, {now_, now_ + 3000}, "call"});
+    const Nanoseconds work{now_ + 5000, now_ + 9000};
+    if (kind % 3 == 0)
+      recording_.records.emplace_back(
+          RecordedCopy{.call = call_, .stream = 7, .time = work, .size = Bytes{1000 + kind}});
+    else if (kind % 3 == 1)
+      recording_.records.emplace_back(RecordedKernel{call_, 7, work, "kernel " + std::to_string(kind)});
+    else
+      recording_.records.emplace_back(RecordedFill{call_, 7, work, Bytes{kind}});
+    now_ += 10'000;
+  }
+  void range(const std::string& name, std::uint64_t start) {
+    recording_.records.emplace_back(RecordedRange{0, {start, now_ - 1}, name});
+  }
+  std::uint64_t now() const { return now_; }
+  const Recording& recording() const { return recording_; }
+  Recording& recording() { return recording_; }
+
+ private:
+  Recording recording_;
+  std::uint64_t now_ = 1'000'000;
+  std::uint64_t call_ = 0;
+};
+
+TEST(Steps, are_found_with_their_period_between_a_warm_up_and_an_end_and_though_some_steps_differ) {
+  std::mt19937_64 random(7);
+  for (unsigned trial = 0; trial < 200; ++trial) {
+    const std::size_t period = 2 + random() % 30;
+    const std::size_t steps = 20 + random() % 60;
+    std::vector<unsigned> step;
+    for (std::size_t i = 0; i < period; ++i) step.push_back(static_cast<unsigned>(random() % 12));
+    step[random() % period] = 100;  // without it the step might repeat within itself
+    Program program;
+    for (std::size_t i = 0; i < random() % 20; ++i) program.op(static_cast<unsigned>(200 + i));
+    for (std::size_t s = 0; s < steps; ++s) {
+      for (const unsigned kind : step) program.op(kind);
+      if (s % 17 == 9) program.op(300);  // every seventeenth step has one op more
+    }
+    for (unsigned i = 0; i < 5; ++i) program.op(400 + i);
+    const auto found = find_steps(program.recording());
+    ASSERT_TRUE(found) << trial;
+    EXPECT_EQ(found->ops, period) << trial;
+    const auto all = static_cast<double>(submitted_order(program.recording()).size());
+    EXPECT_GE(found->coverage, static_cast<double>((steps - 1) * period) / all - 1e-9) << trial;
+    EXPECT_LE(found->coverage, static_cast<double>(steps * (period + 1)) / all) << trial;
+    EXPECT_LE(found->bounds.size(), steps + 1) << trial;
+    EXPECT_GE(found->bounds.size() + 2, steps) << trial;
+    const std::size_t typical = found->typical;
+    EXPECT_EQ(found->bounds[typical + 1] - found->bounds[typical], period) << trial;
+  }
+}
+
+TEST(Steps, do_not_repeat_within_themselves) {
+  // The copy comes twice in a step at equal distances, and the kernels differ.
+  Program program;
+  for (unsigned s = 0; s < 30; ++s)
+    for (const unsigned kind : {0u, 1u, 0u, 4u}) program.op(kind);
+  const auto found = find_steps(program.recording());
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->ops, 4u);
+}
+
+TEST(Steps, are_not_found_where_nothing_repeats) {
+  std::mt19937_64 random(8);
+  Program program;
+  for (unsigned i = 0; i < 500; ++i) program.op(i);
+  EXPECT_FALSE(find_steps(program.recording()));
+  EXPECT_FALSE(find_steps(Recording{}));
+}
+
+TEST(Steps, are_the_ranges_of_a_name_when_one_is_given) {
+  Program program;
+  for (unsigned s = 0; s < 10; ++s) {
+    program.op(90 + s);
+    const std::uint64_t start = program.now();
+    for (unsigned i = 0; i < 3; ++i) program.op(10 * s + i);
+    program.range("batch", start);
+  }
+  const auto found = find_steps(program.recording(), "batch");
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->ops, 3u);
+  EXPECT_EQ(found->bounds.size(), 11u);
+  EXPECT_EQ(found->bounds.front(), 1u);
+  EXPECT_FALSE(find_steps(program.recording(), "epoch"));
+}
+
+TEST(Steps, have_the_step_of_median_time_as_the_typical_one) {
+  Program program;
+  for (unsigned s = 0; s < 21; ++s)
+    for (const unsigned kind : {0u, 1u, 2u}) program.op(kind, kind == 1 ? 1000 * ((s * 8) % 21) : 0);
+  const auto found = find_steps(program.recording());
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->typical * 8 % 21, 10u);
+}
+
+TEST(SubmittedOrder, is_that_of_the_calls_and_not_of_the_work) {
+  Program program;
+  program.op(0);
+  program.op(1);
+  std::reverse(program.recording().records.begin(), program.recording().records.end());
+  const std::vector<std::size_t> order = submitted_order(program.recording());
+  ASSERT_EQ(order.size(), 2u);
+  EXPECT_TRUE(std::holds_alternative<RecordedCopy>(program.recording().records[order[0]]));
+}
+
+}  // namespace
+}  // namespace shiplap
