@@ -3,9 +3,11 @@
   overhead.py [ROUNDS]
 
 The kernel does nothing. The cost is the difference between a run in 1001 chunks and one in a single chunk, over 1000.
-It contains the work of the library for a chunk too. Medians.
+It contains the work of the library for a chunk too. Medians. The last line is a call and callback through ctypes with
+the same seven arguments, which reads three entries of each array and makes no views.
 """
 
+import ctypes
 import statistics
 import sys
 import time
@@ -41,3 +43,24 @@ for count in (1, 3):
         idle = job.host_kernel(lambda chunk, *given: None, arrays=arrays).takes(1e-3)
         cost = (seconds(idle, CHUNKS, rounds) - seconds(idle, 1, rounds)) / (CHUNKS - 1)
         print(f"{count:6}  {what:12}  {cost * 1e6:11.1f}")
+
+
+def ctypes_seconds(calls: int) -> float:
+    """Return the time of a call of a Python function through a pointer of C."""
+    array = ctypes.POINTER(ctypes.c_uint64)
+    prototype = ctypes.CFUNCTYPE(None, *[ctypes.c_uint64] * 4, array, array, array)
+
+    def kernel(first, count, blocks, stream, operands, lengths, origins) -> None:
+        operands[:3], lengths[:3], origins[:3]
+
+    function = prototype(kernel)
+    through_pointer = ctypes.cast(function, prototype)
+    three = (ctypes.c_uint64 * 3)(1, 2, 3)
+    begin = time.perf_counter()
+    for _ in range(calls):
+        through_pointer(1, 2, 3, 4, three, three, three)
+    return (time.perf_counter() - begin) / calls
+
+
+cost = statistics.median(ctypes_seconds(10_000) for _ in range(rounds))
+print(f"     3  ctypes        {cost * 1e6:11.1f}")

@@ -169,10 +169,10 @@ void bind_job(nb::module_& m) {
                      return nb::make_tuple(self.job.items_per_block, self.job.threads_per_block,
                                            self.job.blocks_abreast, self.job.any_grid);
                    })
-      .def("with_blocks", [](PyJob& self, std::uint64_t items, unsigned threads, std::uint64_t abreast, bool any_grid) {
+      .def("with_blocks", [](PyJob& self, std::uint64_t items, unsigned threads, std::uint64_t sharing, bool any_grid) {
         self.job.items_per_block = items;
         self.job.threads_per_block = threads;
-        self.job.blocks_abreast = abreast;
+        self.job.blocks_abreast = sharing;
         self.job.any_grid = any_grid;
       });
 }

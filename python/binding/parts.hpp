@@ -45,22 +45,24 @@ class WithoutGil {
   std::unique_ptr<T> object_;
 };
 
+/// Throws the exception of Python that is nested in `error`, at any depth, if there is one. `error` is being handled.
+inline void rethrow_python_error(const std::exception& error) {
+  if (dynamic_cast<const nb::python_error*>(&error) != nullptr) throw;
+  try {
+    std::rethrow_if_nested(error);
+  } catch (const std::exception& nested) {
+    rethrow_python_error(nested);
+  }
+}
+
 /// Calls the library. The library reports what a kernel throws as an Error with its text, in which the exception is
 /// nested; when that was raised by Python, it leaves this function itself.
 template <class Work>
 auto with_python_errors(const Work& work) {
-  const auto rethrow_innermost = [](const auto& self, const std::exception& error) -> void {
-    if (dynamic_cast<const nb::python_error*>(&error) != nullptr) throw;
-    try {
-      std::rethrow_if_nested(error);
-    } catch (const std::exception& nested) {
-      self(self, nested);
-    }
-  };
   try {
     return work();
   } catch (const std::exception& error) {
-    rethrow_innermost(rethrow_innermost, error);
+    rethrow_python_error(error);
     throw;
   }
 }

@@ -70,8 +70,7 @@ MeasurableDevice& device_of(const PyPlan& self) {
   if (self.node.device == nullptr)
     throw UsageError(
         "the plan is of a node without a device, so nothing can run: open the node with Node.load_or_measure, or "
-        "simulate "
-        "it with Node.simulated");
+        "simulate it with Node.simulated");
   return *self.node.device;
 }
 

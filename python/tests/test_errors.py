@@ -55,6 +55,8 @@ def test_a_kernel_with_the_wrong_number_of_parameters_says_so(node, arrays):
         node.plan(job)
     with pytest.raises(shiplap.UsageError, match="a kernel is a function, not 'foo'"):
         doubling(*arrays).host_kernel("foo")
+    with pytest.raises(shiplap.UsageError, match="array z: add the arrays before the kernels"):
+        doubling(*arrays).in_("z", arrays[0])
     with pytest.raises(shiplap.UsageError, match="give halo"):
         shiplap.Job(8).in_("x", np.zeros(8), 2)
 

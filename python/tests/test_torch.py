@@ -7,6 +7,7 @@ import shiplap
 
 torch = pytest.importorskip("torch")
 import shiplap.torch  # noqa: E402
+from shiplap import _torch_prefetch  # noqa: E402
 
 
 def softmax(x):
@@ -80,7 +81,7 @@ def test_the_time_of_a_function_on_a_virtual_device_follows_from_its_bytes(node)
 
 def test_the_way_of_batches_follows_from_the_figures_of_the_node(node):
     large = shiplap.torch.Way(node, 64 << 20, 64 << 20)
-    assert large.staged and large.threads >= 1 and large.depth == 2
+    assert large.staged and large.depth == 2
     pinned = shiplap.torch.Way(node, 64 << 20, 0)
     assert not pinned.staged and pinned.time < large.time
     small = shiplap.torch.Way(node, 4096, 4096)
@@ -90,12 +91,28 @@ def test_the_way_of_batches_follows_from_the_figures_of_the_node(node):
 def test_batches_keep_their_types_and_what_is_no_tensor():
     from collections import OrderedDict, UserDict
 
-    twice = shiplap.torch._map_tensors(
+    twice = _torch_prefetch._map_tensors(
         {"a": OrderedDict(x=torch.ones(2)), "b": UserDict(y=[torch.ones(1), "text"]), "c": None}, lambda t: 2 * t
     )
     assert type(twice["a"]) is OrderedDict and twice["a"]["x"].tolist() == [2, 2]
     assert type(twice["b"]) is UserDict and twice["b"]["y"][0].item() == 2 and twice["b"]["y"][1] == "text"
     assert twice["c"] is None
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.int8, torch.complex64, torch.bool])
+def test_places_in_a_slot_lie_side_by_side_and_keep_the_format(dtype):
+    images = torch.rand(3, 5, 7, 9).to(memory_format=torch.channels_last).to(dtype)
+    tensors = [torch.rand(11).to(dtype), images, torch.rand(4, 6).to(dtype).t(), torch.empty(0, 3).to(dtype)]
+    memory = torch.zeros(1 << 16, dtype=torch.uint8)
+    places, offset = [], 512
+    for tensor in tensors:
+        place = _torch_prefetch._place_for(tensor, memory, offset)
+        assert place.data_ptr() == memory.data_ptr() + offset or tensor.nbytes == 0
+        places.append(place.copy_(tensor))
+        offset += _torch_prefetch._padded(tensor)
+    assert places[1].is_contiguous(memory_format=torch.channels_last)
+    assert all(torch.equal(place, tensor) for place, tensor in zip(places, tensors, strict=True))
+    assert not memory[:512].any() and not memory[offset:].any()
 
 
 needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU here")

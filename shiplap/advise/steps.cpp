@@ -15,16 +15,55 @@ constexpr std::size_t fewest_steps = 3;
 constexpr double least_coverage = 0.5;
 /// A period that is confirmed by this fraction of the ops that confirm the best one is as good as it.
 constexpr double nearly_as_often = 0.95;
+/// Kinds of ops keep the period equally well when these fractions of their distances differ by less than this.
+constexpr double equally_well = 0.01;
+
+/// The call that submitted a copy, kernel or fill, and when that began on the GPU; nullopt for other records.
+struct Origin {
+  std::uint64_t call;
+  std::uint64_t start_on_gpu;
+};
+std::optional<Origin> origin_of(const Record& record) {
+  return std::visit(
+      [](const auto& r) -> std::optional<Origin> {
+        if constexpr (requires { r.stream, r.time; })
+          return Origin{r.call, r.time.start};
+        else
+          return std::nullopt;
+      },
+      record);
+}
+
+/// A copy, kernel or fill, and when it was submitted: the begin of its call, or of its work where the call was not
+/// recorded.
+struct SubmittedOp {
+  std::size_t record;  ///< index in `Recording::records`
+  std::uint64_t time;  ///< ns
+};
+
+std::vector<SubmittedOp> submitted_ops(const Recording& recording) {
+  std::unordered_map<std::uint64_t, std::uint64_t> begins;
+  for (const Record& record : recording.records)
+    if (const auto* call = std::get_if<RecordedCall>(&record)) begins.emplace(call->call, call->time.start);
+  std::vector<SubmittedOp> found;
+  for (std::size_t i = 0; i < recording.records.size(); ++i)
+    if (const auto origin = origin_of(recording.records[i])) {
+      const auto call = begins.find(origin->call);
+      found.push_back({i, call == begins.end() ? origin->start_on_gpu : call->second});
+    }
+  std::ranges::stable_sort(found, {}, &SubmittedOp::time);
+  return found;
+}
 
 /// Ops with one number are alike.
 using Kind = std::uint32_t;
 
-std::vector<Kind> kinds_of(const Recording& recording, const std::vector<std::size_t>& order) {
+std::vector<Kind> kinds_of(const Recording& recording, const std::vector<SubmittedOp>& submitted) {
   using Key = std::tuple<std::size_t, std::string, std::uint64_t, std::uint64_t, std::uint32_t>;
   std::map<Key, Kind> known;
   std::vector<Kind> kinds;
-  for (const std::size_t index : order) {
-    const Record& record = recording.records[index];
+  for (const SubmittedOp& one : submitted) {
+    const Record& record = recording.records[one.record];
     Key key{record.index(), {}, 0, 0, 0};
     if (const auto* kernel = std::get_if<RecordedKernel>(&record))
       key = {record.index(), kernel->name, kernel->blocks, kernel->threads, kernel->stream};
@@ -39,39 +78,6 @@ std::vector<Kind> kinds_of(const Recording& recording, const std::vector<std::si
     kinds.push_back(known.try_emplace(std::move(key), static_cast<Kind>(known.size())).first->second);
   }
   return kinds;
-}
-
-std::uint64_t call_of(const Record& record) {
-  if (const auto* kernel = std::get_if<RecordedKernel>(&record)) return kernel->call;
-  if (const auto* copy = std::get_if<RecordedCopy>(&record)) return copy->call;
-  if (const auto* fill = std::get_if<RecordedFill>(&record)) return fill->call;
-  return 0;
-}
-
-/// When the call of each number began.
-std::unordered_map<std::uint64_t, std::uint64_t> begins_of_calls(const Recording& recording) {
-  std::unordered_map<std::uint64_t, std::uint64_t> begins;
-  for (const Record& record : recording.records)
-    if (const auto* call = std::get_if<RecordedCall>(&record)) begins.emplace(call->call, call->time.start);
-  return begins;
-}
-
-std::uint64_t start_on_gpu(const Record& record) {
-  if (const auto* kernel = std::get_if<RecordedKernel>(&record)) return kernel->time.start;
-  if (const auto* copy = std::get_if<RecordedCopy>(&record)) return copy->time.start;
-  return std::get<RecordedFill>(record).time.start;
-}
-
-/// When each op was submitted: the begin of its call, or of its work where the call was not recorded.
-std::vector<std::uint64_t> submissions(const Recording& recording, const std::vector<std::size_t>& ops) {
-  const auto begins = begins_of_calls(recording);
-  std::vector<std::uint64_t> times;
-  for (const std::size_t index : ops) {
-    const Record& record = recording.records[index];
-    const auto call = begins.find(call_of(record));
-    times.push_back(call == begins.end() ? start_on_gpu(record) : call->second);
-  }
-  return times;
 }
 
 std::vector<std::vector<std::size_t>> places_of(const std::vector<Kind>& kinds) {
@@ -123,7 +129,7 @@ std::vector<std::size_t> begins_of_steps(const std::vector<std::vector<std::size
     if (gap != period) continue;
     const double kept = static_cast<double>(count) / static_cast<double>(of_kind.size() - 1);
     const double gain = kept - best_kept;
-    if (best == nullptr || gain > 0.01 || (gain > -0.01 && of_kind.front() < best->front())) {
+    if (best == nullptr || gain > equally_well || (gain > -equally_well && of_kind.front() < best->front())) {
       best = &of_kind;
       best_kept = std::max(kept, best_kept);
     }
@@ -133,14 +139,14 @@ std::vector<std::size_t> begins_of_steps(const std::vector<std::vector<std::size
 
 /// The ranges of positions that were submitted within NVTX ranges of this name.
 std::vector<std::pair<std::size_t, std::size_t>> parts_in(const Recording& recording,
-                                                          const std::vector<std::uint64_t>& submitted,
+                                                          const std::vector<SubmittedOp>& submitted,
                                                           std::string_view name) {
   std::vector<std::pair<std::size_t, std::size_t>> parts;
   for (const Record& record : recording.records) {
     const auto* range = std::get_if<RecordedRange>(&record);
     if (range == nullptr || range->name != name) continue;
-    const auto first = std::ranges::lower_bound(submitted, range->time.start);
-    const auto last = std::ranges::upper_bound(submitted, range->time.end);
+    const auto first = std::ranges::lower_bound(submitted, range->time.start, {}, &SubmittedOp::time);
+    const auto last = std::ranges::upper_bound(submitted, range->time.end, {}, &SubmittedOp::time);
     if (first < last) parts.emplace_back(first - submitted.begin(), last - submitted.begin());
   }
   std::ranges::sort(parts);
@@ -148,7 +154,7 @@ std::vector<std::pair<std::size_t, std::size_t>> parts_in(const Recording& recor
 }
 
 std::optional<Steps> steps_of(const std::vector<std::pair<std::size_t, std::size_t>>& parts,
-                              const std::vector<std::uint64_t>& submitted) {
+                              const std::vector<SubmittedOp>& submitted) {
   if (parts.size() < fewest_steps) return std::nullopt;
   std::map<std::size_t, std::size_t> sizes;
   for (const auto& [first, last] : parts) ++sizes[last - first];
@@ -161,7 +167,7 @@ std::optional<Steps> steps_of(const std::vector<std::pair<std::size_t, std::size
     steps.bounds.push_back(first);
     covered += last - first;
     const std::size_t next = i + 1 < parts.size() ? parts[i + 1].first : last - 1;
-    if (last - first == steps.ops) times.emplace_back(submitted[next] - submitted[first], i);
+    if (last - first == steps.ops) times.emplace_back(submitted[next].time - submitted[first].time, i);
   }
   steps.bounds.push_back(parts.back().second);
   steps.coverage = static_cast<double>(covered) / static_cast<double>(submitted.size());
@@ -174,22 +180,15 @@ std::optional<Steps> steps_of(const std::vector<std::pair<std::size_t, std::size
 }  // namespace
 
 std::vector<std::size_t> submitted_order(const Recording& recording) {
-  std::vector<std::size_t> ops;
-  for (std::size_t i = 0; i < recording.records.size(); ++i)
-    if (call_of(recording.records[i]) > 0) ops.push_back(i);
-  const std::vector<std::uint64_t> times = submissions(recording, ops);
-  std::vector<std::size_t> order(ops.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return times[i]; });
-  for (std::size_t& i : order) i = ops[i];
+  std::vector<std::size_t> order;
+  for (const SubmittedOp& one : submitted_ops(recording)) order.push_back(one.record);
   return order;
 }
 
 std::optional<Steps> find_steps(const Recording& recording, std::string_view range) {
-  const std::vector<std::size_t> order = submitted_order(recording);
-  const std::vector<std::uint64_t> submitted = submissions(recording, order);
+  const std::vector<SubmittedOp> submitted = submitted_ops(recording);
   if (!range.empty()) return steps_of(parts_in(recording, submitted, range), submitted);
-  const std::vector<Kind> kinds = kinds_of(recording, order);
+  const std::vector<Kind> kinds = kinds_of(recording, submitted);
   const auto places = places_of(kinds);
   const std::size_t period = period_of(kinds, places);
   if (period == 0) return std::nullopt;

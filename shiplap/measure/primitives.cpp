@@ -4,8 +4,8 @@
 
 namespace shiplap {
 
-// Both visits of all rows should take at most 90 s (15 s for a quick measurement). They took 82 s on one H100
-// (results/h100/blocks/measure.txt).
+// Both visits of all rows should take at most 90 s (15 s for a quick measurement). They took 91 s, and 17 s, on one
+// H100 (results/h100/blocks/times.txt).
 std::span<const PrimitiveRow> primitive_rows() {
   static const std::vector<PrimitiveRow> table = [] {
     std::vector<PrimitiveRow> all;

@@ -109,6 +109,11 @@ Bytes resident_size(const Job& job, std::uint64_t items) {
   return sum;
 }
 
+std::uint64_t items_that_fit(const Job& job, std::uint64_t items, const Limits& limits) {
+  while (items > 1 && resident_size(job, items) > limits.device_memory / 2) items = (items + 1) / 2;
+  return items;
+}
+
 Prepared prepare_duplex(Device& device, const Job& job, const Limits& limits, std::uint32_t gpus) {
   Job pinned = job;
   std::vector<std::byte*> data = data_of(job);

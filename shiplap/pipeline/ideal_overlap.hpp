@@ -45,5 +45,7 @@ Prepared prepare_launch(Device&, const Job&, std::uint64_t items, const Limits&,
 
 /// Bytes of device memory that all arrays take for `launched_items`.
 Bytes resident_size(const Job&, std::uint64_t items);
+/// At most `items` items, halved until their arrays take at most half of the device memory.
+std::uint64_t items_that_fit(const Job&, std::uint64_t items, const Limits&);
 
 }  // namespace shiplap

@@ -245,13 +245,17 @@ KernelCost cost_of_kernel(const Node& node, const PlanOptions& options, const Pl
   return probe_kernel(*node.device, ContiguousJob(*node.device, plan.job).job(), plan.limits, probe);
 }
 
+/// The limits of the node, and of the options where these allow less.
+Limits limits_of(const Node& node, const PlanOptions& options) {
+  return options.device_memory.count > 0 ? node.limits.at_most(options.device_memory) : node.limits;
+}
+
 }  // namespace
 
 Plan plan(const Node& node, const Job& job, const PlanOptions& options) {
   require_valid(job);
   require_valid(options);
-  Plan result{.job = located(node.device, job), .ranking = {}, .chosen = {}, .limits = node.limits};
-  if (options.device_memory.count > 0) result.limits = result.limits.at_most(options.device_memory);
+  Plan result{.job = located(node.device, job), .ranking = {}, .chosen = {}, .limits = limits_of(node, options)};
   require_sound_reaches(job);
   if (node.device != nullptr)
     examine(*node.device, options, result);
@@ -282,12 +286,10 @@ void run_kernel_once(const Node& node, const Job& given, const PlanOptions& opti
     throw UsageError(
         fmt::format("{}: nothing runs on a node without a device: plan for a node with a device", given.name));
   require_kernel(node.device->info(), given);
-  Limits limits = node.limits;
-  if (options.device_memory.count > 0) limits = limits.at_most(options.device_memory);
+  const Limits limits = limits_of(node, options);
   const ContiguousJob contiguous(*node.device, located(node.device, given));
   const Job& job = contiguous.job();
-  std::uint64_t items = std::max<std::uint64_t>(1, job.items / 8);
-  while (items > 1 && resident_size(job, items) > limits.device_memory / 2) items = (items + 1) / 2;
+  const std::uint64_t items = items_that_fit(job, std::max<std::uint64_t>(1, job.items / 8), limits);
   prepare_launch(*node.device, job, items, limits).run();
 }
 

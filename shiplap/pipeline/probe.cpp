@@ -33,8 +33,7 @@ class ResidentProbe {
   ResidentProbe(MeasurableDevice& device, const Job& job, const Limits& limits)
       : device_(device), job_(job), limits_(limits), empty_launch_(prepare_empty_launch(device)) {
     const DeviceInfo info = device.info();
-    whole_ = job.items;
-    while (whole_ > 1 && resident_size(job, whole_) > limits.device_memory / 2) whole_ = (whole_ + 1) / 2;
+    whole_ = items_that_fit(job, job.items, limits);
     sm_count_ = std::max(1u, info.sm_count);
     floor_ = items_of(job, sm_count_);
     wave_ = items_of(job, wave_of(job, info.resident_threads));

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -127,7 +128,7 @@ class ItemFunction:
             ) from reason
         arguments: list[Any] = [np.uint64(chunk.first), np.uint64(chunk.count)]
         for view in views:
-            row = view.dtype.itemsize and int(np.prod(view.shape[1:], dtype=np.int64))
+            row = math.prod(view.shape[1:])
             arguments += [np.uint64(view.ptr), np.uint64(view.first * row), np.uint64(view.end * row)]
         blocks = chunk.blocks or -(-chunk.count // self.threads)
         config = core.LaunchConfig(grid=blocks, block=self.threads)

@@ -91,11 +91,9 @@ class Job:
             raise UsageError(f"a job of {items} items: give 1 item or more")
         self._core = _core.Job(items, name)
         self._layouts: tuple[Layout, ...] = ()
-        self._functions: tuple[tuple[str, Callable[..., Any], Library], ...] = ()
-        self._library: Library | None = None  # of the kernel for GPUs, when its first call must not be captured
-        self._captured: bool | None = None  # what was said of the kernel
+        self._kernels: dict[str, tuple[Callable[..., Any], Library]] = {}  # "kernel" and "host kernel"
+        self._captured: bool | None = None  # what was said of the kernel for GPUs
         self._stated_blocks = False  # whether `with_thread_blocks` was called
-        self._implied_blocks = False  # whether the kernel brought its thread blocks
 
     @property
     def items(self) -> int:
@@ -111,11 +109,9 @@ class Job:
         job = Job.__new__(Job)
         job._core = self._core.copy()
         job._layouts = self._layouts
-        job._functions = self._functions
-        job._library = self._library
+        job._kernels = self._kernels
         job._captured = self._captured
         job._stated_blocks = self._stated_blocks
-        job._implied_blocks = self._implied_blocks
         return job
 
     def _with(self, name: str, role: str, array: Any, reach: Reach, flat: bool = False) -> Job:
@@ -123,6 +119,8 @@ class Job:
         found = host_array(name, array, written)
         if found.ndim == 0 or found.size == 0:
             raise UsageError(f"array {name} has no elements: give an array with at least one dimension and one element")
+        if self._kernels:
+            raise UsageError(f"array {name}: add the arrays before the kernels, which are called with them")
         layout = Layout(name, found.dtype, () if flat else found.shape[1:], written, role != "out")
         job = self._copy()
         job._core.add(
@@ -189,12 +187,12 @@ class Job:
 
     def _require_parameters(self) -> None:
         """Raise UsageError unless the kernels can be called with the chunk and the arrays of the job."""
-        for what, function, seen_by in self._functions:
+        for what, (function, seen_by) in self._kernels.items():
             passed = ["chunk", *(layout.name for layout in self._layouts if seen_by.passes(layout))]
             try:
                 signature = inspect.signature(function)
             except (TypeError, ValueError):
-                continue  # as of functions that are not written in Python
+                continue  # functions that are not written in Python may have no signature
             try:
                 signature.bind(*passed)
             except TypeError as reason:
@@ -206,7 +204,7 @@ class Job:
         if not callable(function):
             raise UsageError(f"a kernel is a function, not {function!r}")
         what = "kernel" if on_gpu else "host kernel"
-        self._functions = (*(one for one in self._functions if one[0] != what), (what, function, seen_by))
+        self._kernels = {**self._kernels, what: (function, seen_by)}
         layouts = self._layouts
 
         def call(
@@ -255,17 +253,13 @@ class Job:
         """
         job = self._copy()
         seen_by = library(arrays)
-        if job._implied_blocks:
-            job._core.with_blocks(1, 256, 1, False)
-            job._implied_blocks = False
-        if isinstance(function, ItemFunction) and not job._stated_blocks:
-            job._core.with_blocks(function.threads, function.threads, 1, True)
-            job._implied_blocks = True
+        if not job._stated_blocks:
+            of_items = (function.threads, function.threads, 1, True) if isinstance(function, ItemFunction) else None
+            job._core.with_blocks(*(of_items or (1, 256, 1, False)))
         job._core.set_kernel(job._dispatch(function, True, seen_by))
-        job._core.capturable = captured is not False and not seen_by.waits
+        job._captured = False if seen_by.waits else captured
+        job._core.capturable = job._captured is not False
         job._core.waits = seen_by.waits
-        job._library = seen_by if seen_by.starts_slowly else None
-        job._captured = captured
         return job
 
     def host_kernel(self, function: Callable[..., Any], arrays: str | Callable[[View], Any] = np.asarray) -> Job:
@@ -281,8 +275,10 @@ class Job:
 
     def _started(self, node: _core.Node, device_memory: int) -> Job:
         """Return the job with a kernel that has been called, and is known to be capturable or not."""
-        seen_by = self._library
-        if seen_by is None:
+        if "kernel" not in self._kernels:
+            return self
+        function, seen_by = self._kernels["kernel"]
+        if not seen_by.starts_slowly and not isinstance(function, ItemFunction):
             return self
         job = self._copy()
 
@@ -327,7 +323,7 @@ class Job:
         """
         job = self._copy()
         job._core.with_blocks(items, threads, sharing, any_grid)
-        job._stated_blocks, job._implied_blocks = True, False
+        job._stated_blocks = True
         return job
 
     def touches_each_byte_once(self, once: bool = True) -> Job:

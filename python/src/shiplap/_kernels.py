@@ -32,8 +32,7 @@ class Library:
         return True
 
     def allocates(self, run: Callable[[], None]) -> bool:
-        """Return whether the library allocates device memory while ``run`` calls the kernel."""
-        run()
+        """Return whether the library allocates device memory while ``run`` calls the kernel; False where unknown."""
         return False
 
 
@@ -160,15 +159,10 @@ class _Jax(Library):
     def _copy(self, result: Any, view: View, stream: int) -> None:
         """Copy a result in the stream, and keep it until the copy has ended."""
         result.__dlpack__(stream=stream)  # the stream waits for the result
-        size = view.shape[0] * (result.nbytes // max(1, result.shape[0]))
-        driver().copy(view.ptr, result.unsafe_buffer_pointer(), size, stream)
+        driver().copy(view.ptr, result.unsafe_buffer_pointer(), result.nbytes, stream)
         self._copied.append((driver().record(stream), result))
         while self._copied and driver().reached(self._copied[0][0]):
             driver().destroy(self._copied.popleft()[0])
-
-    def allocates(self, run: Callable[[], None]) -> bool:
-        run()
-        return True
 
 
 class _Converted(Library):

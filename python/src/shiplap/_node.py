@@ -258,6 +258,11 @@ def default_node() -> Node:
     return node
 
 
+def node_of(node: Node | str | None) -> Node:
+    """Return the node, or that of a device by its name; `default_node` for None."""
+    return Node.load_or_measure(node) if isinstance(node, str) else node or default_node()
+
+
 def pinned_empty(shape: int | tuple[int, ...], dtype: DTypeLike = float) -> np.ndarray:
     """Return an uninitialised NumPy array in pinned memory of `default_node`.
 
