@@ -144,7 +144,7 @@ Prepared prepare_kernel(Device& device, const Job& job, const Limits& limits, st
 
 IdealOverlapRuns::IdealOverlapRuns(Device& device, const Job& job, const Limits& limits, std::uint32_t gpus)
     : copies_(prepare_duplex(device, job, limits, gpus)), kernel_(prepare_kernel(device, job, limits, gpus)) {
-  if (!job.capturable) kernel_.run();  // what it allocates cannot be allocated while the GPU is held
+  kernel_.run();  // may allocate or load code, which a GPU that is held cannot do
 }
 
 Seconds IdealOverlapRuns::run() {

@@ -135,9 +135,8 @@ class ResidentProbe {
         empty_submissions_.push_back(empty.submission.count());
       }
       for (TimedLaunch& launch : launches_) {
-        // What a kernel allocates in its first run cannot be allocated while the GPU is held.
-        const bool may_allocate = i == 0 && !job_.capturable;
-        const RunResult run = launch.prepared.run({.hold = !job_.waits && !may_allocate});
+        // The first run of a size may allocate, or load code of its own; a GPU that is held can do neither.
+        const RunResult run = launch.prepared.run({.hold = !job_.waits && i > 0});
         if (i < warm_up) continue;
         launch.seconds.push_back(run.timeline.makespan.count());
         launch.submissions.push_back(run.submission.count());

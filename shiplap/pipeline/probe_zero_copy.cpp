@@ -244,7 +244,7 @@ class Probe {
     data.push_back(host_copy_.data());
     data.push_back(device_copy_.data());
     Prepared prepared(device_, std::move(schedule), std::move(data), job_.binding);
-    if (!job_.capturable) prepared.run();  // what it allocates cannot be allocated while the GPU is held
+    prepared.run();  // may allocate or load code, which a GPU that is held cannot do
     return prepared;
   }
 

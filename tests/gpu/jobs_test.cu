@@ -255,7 +255,7 @@ TEST_F(JobsOnGpu, are_planned_and_run_uncaptured_when_their_kernel_allocates) {
   const std::uint64_t n = 32 << 20;
   auto x = pinned_vector<float>(*device, n);
   auto y = pinned_vector<float>(*device, n);
-  std::iota(x.begin(), x.end(), 0.0f);
+  for (std::uint64_t i = 0; i < n; ++i) x[i] = static_cast<float>(i % 4096);
   Scratch scratch;
   auto job = Job{n, "allocates"}.in("x", x).out("y", y).kernel(
       [&scratch](cudaStream_t stream, Chunk chunk, auto from, auto to) {
@@ -269,8 +269,29 @@ TEST_F(JobsOnGpu, are_planned_and_run_uncaptured_when_their_kernel_allocates) {
   const Plan made = plan(node, job);
   for (const Candidate& candidate : made.ranking.candidates) EXPECT_FALSE(candidate.choice.graph);
   run(*device, made, job);
-  for (std::uint64_t i = 0; i < n; i += 997) ASSERT_EQ(y[i], static_cast<float>(i) + 2) << i;
+  for (std::uint64_t i = 0; i < n; i += 997) ASSERT_EQ(y[i], static_cast<float>(i % 4096) + 2) << i;
   scratch.release();
+}
+
+// Libraries compile and load other code for large arrays, for instance with wider indices.
+TEST_F(JobsOnGpu, are_planned_when_their_kernel_first_waits_for_the_gpu_at_a_large_size) {
+  const Node node = node_of(*device, find_profile("h200"));
+  const std::uint64_t n = 32 << 20;
+  auto x = pinned_vector<float>(*device, n, 1.0f);
+  auto y = pinned_vector<float>(*device, n);
+  bool loaded = false;
+  const auto job = Job{n, "loads"}.in("x", x).out("y", y).kernel(
+      [&loaded](cudaStream_t stream, Chunk chunk, auto from, auto to) {
+        if (chunk.count >= 8 << 20 && !loaded) {
+          loaded = true;
+          cudaDeviceSynchronize();
+        }
+        add_one<<<static_cast<unsigned>((chunk.count + 255) / 256), 256, 0, stream>>>(chunk.count, from.data(),
+                                                                                      to.data());
+      });
+  run(*device, plan(node, job), job);
+  EXPECT_TRUE(loaded);
+  for (std::uint64_t i = 0; i < n; i += 997) ASSERT_EQ(y[i], 2) << i;
 }
 
 }  // namespace
