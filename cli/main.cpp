@@ -1,10 +1,12 @@
 // shiplap: measures how data moves between host and GPU, plans the fastest way through a kernel, and runs it.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "cli/adaptive.hpp"
+#include "cli/advise.hpp"
 #include "cli/check.hpp"
 #include "cli/compare.hpp"
 #include "cli/devices.hpp"
@@ -37,8 +39,13 @@ int main(int argc, char** argv) {
   shiplap::cli::add_tune(app);
   shiplap::cli::add_replay(app);
   shiplap::cli::add_evaluate(app);
+  // What follows "--" of `advise` is the command line of another program.
+  const bool advises = argc > 1 && std::string_view(argv[1]) == "advise";
+  char** const dashes = advises ? std::find(argv, argv + argc, std::string_view("--")) : argv + argc;
+  shiplap::cli::add_advise(app, std::vector<std::string>(std::min(dashes + 1, argv + argc), argv + argc));
   // What follows `reproduce` belongs to another program, --help included, so this one does not parse it.
-  const int own = argc > 1 && std::string_view(argv[1]) == "reproduce" ? 2 : argc;
-  shiplap::cli::add_reproduce(app, std::vector<std::string>(argv + own, argv + argc));
+  const bool reproduces = argc > 1 && std::string_view(argv[1]) == "reproduce";
+  const int own = reproduces ? 2 : static_cast<int>(dashes - argv);
+  shiplap::cli::add_reproduce(app, std::vector<std::string>(argv + (reproduces ? own : argc), argv + argc));
   return shiplap::cli::run_program(app, own, argv);
 }

@@ -6,7 +6,8 @@
 namespace shiplap::cli {
 
 /// Parses the arguments, which runs the callbacks of the app and its subcommands. An error is printed on stderr behind
-/// the app's name. Returns the exit code: 0 done, 1 could not, 2 a check of a result failed, 64 wrong usage.
+/// the app's name. Returns the exit code: 0 done, 1 could not, 2 a check of a result failed, 64 wrong usage,
+/// or that of a program that a subcommand has run.
 int run_program(CLI::App&, int argc, char** argv);
 
 }  // namespace shiplap::cli

@@ -85,12 +85,16 @@ std::optional<Record> record_from(const std::string& kind, Fields& f) {
     copy.to = f.one_of(memory_names);
     copy.from_address = f.integer();
     copy.to_address = f.integer();
+    copy.content = f.integer();
+    copy.gpu = f.small();
     return copy;
   }
-  if (kind == "kernel") return RecordedKernel{f.integer(), f.small(), f.time(), f.name(), f.integer(), f.small()};
-  if (kind == "fill") return RecordedFill{f.integer(), f.small(), f.time(), Bytes{f.integer()}};
+  if (kind == "kernel") return RecordedKernel{f.integer(), f.small(), f.time(), f.name(), f.integer(), f.small(), f.small()};
+  if (kind == "fill") return RecordedFill{f.integer(), f.small(), f.time(), Bytes{f.integer()}, f.small()};
   if (kind == "order") return RecordedOrder{f.integer(), f.one_of(order_names), f.small(), f.integer()};
   if (kind == "range") return RecordedRange{f.small(), f.time(), f.name()};
+  if (kind == "migration") return RecordedMigration{f.time(), Bytes{f.integer()}, f.integer() != 0, f.small()};
+  if (kind == "pause") return RecordedPause{f.time()};
   return std::nullopt;
 }
 
@@ -119,7 +123,7 @@ class Parser {
       fields.end();
       recording_.records.push_back(std::move(*record));
     } else {
-      line.at(std::size_t{0}).fail("call, copy, kernel, fill, order, range, name or end");
+      line.at(std::size_t{0}).fail("call, copy, kernel, fill, order, range, migration, pause, name or end");
     }
   }
 
@@ -160,13 +164,15 @@ void RecordingWriter::write(const Record& record) {
               name_in(memory_names, r.from),
               name_in(memory_names, r.to),
               r.from_address,
-              r.to_address};
+              r.to_address,
+              r.content,
+              r.gpu};
     }
     Json operator()(const RecordedKernel& r) const {
-      return {"kernel", r.call, r.stream, r.time.start, r.time.end, writer.number_of(r.name), r.blocks, r.threads};
+      return {"kernel", r.call, r.stream, r.time.start, r.time.end, writer.number_of(r.name), r.blocks, r.threads, r.gpu};
     }
     Json operator()(const RecordedFill& r) const {
-      return {"fill", r.call, r.stream, r.time.start, r.time.end, r.size.count};
+      return {"fill", r.call, r.stream, r.time.start, r.time.end, r.size.count, r.gpu};
     }
     Json operator()(const RecordedOrder& r) const {
       return {"order", r.call, name_in(order_names, r.kind), r.stream, r.event};
@@ -174,6 +180,10 @@ void RecordingWriter::write(const Record& record) {
     Json operator()(const RecordedRange& r) const {
       return {"range", r.thread, r.time.start, r.time.end, writer.number_of(r.name)};
     }
+    Json operator()(const RecordedMigration& r) const {
+      return {"migration", r.time.start, r.time.end, r.size.count, r.to_device ? 1 : 0, r.gpu};
+    }
+    Json operator()(const RecordedPause& r) const { return {"pause", r.time.start, r.time.end}; }
   };
   const Json line = std::visit(Line{*this}, record);
   sink_(line.dump());

@@ -41,6 +41,10 @@ struct RecordedCopy {
   MemoryKind to = MemoryKind::device;      ///< memory that was written
   std::uint64_t from_address = 0;          ///< address of the first byte that was read; 0: unknown
   std::uint64_t to_address = 0;            ///< address of the first byte that was written; 0: unknown
+  /// Hash of samples of the bytes that were read from host memory; 0: unknown. Copies with different hashes moved
+  /// different bytes, and those with the same hash probably the same bytes.
+  std::uint64_t content = 0;
+  std::uint32_t gpu = 0;  ///< number of the GPU
   friend bool operator==(const RecordedCopy&, const RecordedCopy&) = default;
 };
 
@@ -52,6 +56,7 @@ struct RecordedKernel {
   std::string name;           ///< name of the function, as the program has it
   std::uint64_t blocks = 1;   ///< thread blocks of the grid
   std::uint32_t threads = 1;  ///< threads in a block
+  std::uint32_t gpu = 0;      ///< number of the GPU
   friend bool operator==(const RecordedKernel&, const RecordedKernel&) = default;
 };
 
@@ -61,6 +66,7 @@ struct RecordedFill {
   std::uint32_t stream = 0;  ///< number of the stream; 0: the default stream
   Nanoseconds time;          ///< time of the fill on the GPU
   Bytes size;                ///< bytes that were written
+  std::uint32_t gpu = 0;     ///< number of the GPU
   friend bool operator==(const RecordedFill&, const RecordedFill&) = default;
 };
 
@@ -89,13 +95,29 @@ struct RecordedRange {
   friend bool operator==(const RecordedRange&, const RecordedRange&) = default;
 };
 
-/// One record of any kind.
-using Record = std::variant<RecordedCall, RecordedCopy, RecordedKernel, RecordedFill, RecordedOrder, RecordedRange>;
+/// Pages of managed memory that the driver has moved because the host or a kernel has touched them.
+struct RecordedMigration {
+  Nanoseconds time;       ///< time of the move
+  Bytes size;             ///< bytes that moved
+  bool to_device = true;  ///< to the GPU, or to the host
+  std::uint32_t gpu = 0;  ///< number of the GPU
+  friend bool operator==(const RecordedMigration&, const RecordedMigration&) = default;
+};
 
-/// A recording of one process on one GPU. Contents of memory are never part of it.
+/// A time in which nothing was recorded, so that the recording of a long program stays small.
+struct RecordedPause {
+  Nanoseconds time;  ///< from the last record before to the first record after
+  friend bool operator==(const RecordedPause&, const RecordedPause&) = default;
+};
+
+/// One record of any kind.
+using Record = std::variant<RecordedCall, RecordedCopy, RecordedKernel, RecordedFill, RecordedOrder, RecordedRange,
+                            RecordedMigration, RecordedPause>;
+
+/// A recording of one process. Contents of memory are never part of it.
 struct Recording {
   std::string program;          ///< command line of the program
-  std::string gpu;              ///< name of the GPU
+  std::string gpu;              ///< name of the first GPU
   std::vector<Record> records;  ///< in the order in which they were written, which is that of no clock
   /// Whether the file ends with the line that closes a recording; false when the program or the recorder broke off.
   bool complete = false;

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <fstream>
 #include <string>
@@ -82,6 +83,14 @@ void touch_pages(std::span<std::byte> memory) {
   for (std::size_t at = 0; at < memory.size(); at += page_size()) {
     volatile std::byte& first = memory[at];
     first = first;
+  }
+}
+
+void be_busy(Seconds time) {
+  using Clock = std::chrono::steady_clock;
+  const auto end = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                      std::chrono::duration<double>(time.count()));
+  while (Clock::now() < end) {
   }
 }
 

@@ -21,6 +21,9 @@ std::optional<Bytes> total_host_memory();
 /// thread.
 void touch_pages(std::span<std::byte>);
 
+/// Returns after this time, in which the calling thread computes.
+void be_busy(Seconds);
+
 /// Fraction of the memory's pages, from 0 to 1, that the page table of this process maps (/proc/self/pagemap); nullopt
 /// where the system does not say.
 std::optional<double> fraction_of_pages_present(std::span<const std::byte>);

@@ -58,6 +58,9 @@ struct MeasuredFlow {
 struct Copy {
   Region from;  ///< what is read
   Region to;    ///< what is written
+  /// Measured time of the copy alone, from when it can start to its end, as of a program that was recorded. The
+  /// simulator uses it instead of the profile's figures; 0: not measured.
+  Seconds measured{0};
 };
 
 /// The launch of a kernel over the items [first_item, first_item + items).
@@ -109,6 +112,7 @@ struct HostCall {
   };
   Kind kind = Kind::touch;  ///< kind of the call
   Region region{};          ///< the memory; unused by kinds without a region
+  Seconds work{0};          ///< wait: time for which the agent is busy with other work afterwards
 };
 /// Whether calls of this kind have a region.
 bool has_region(HostCall::Kind);

@@ -107,6 +107,18 @@ void OpBuilder::describe_copy_over_link(const Copy& copy, OpState& state) {
                              .written = state.to_device && written_by_host_[copy.from.buffer.index()]});
   if (state.batched) state.batched_gap = machine_.batched_gap(gpu, numa_node, state.to_device, size);
   state.holds_call = state.blocks_agent;
+  if (copy.measured > Seconds{0}) take_as_long(copy.measured.count(), state);
+}
+
+// Beside copies of the opposite direction the copy becomes slower by the factor that the profile has.
+void OpBuilder::take_as_long(double seconds, OpState& state) {
+  CopyFigures& figures = state.copy;
+  figures.latency = std::min(figures.latency, seconds);
+  if (state.bytes == 0) return;
+  const double per_byte = (seconds - figures.latency) / state.bytes;
+  const double slower = figures.per_byte > 0 ? per_byte / figures.per_byte : 1;
+  figures.per_byte = per_byte;
+  figures.duplex_per_byte *= slower;
 }
 
 // Consecutive chunks often have the same size, so the last figures are cached.
@@ -183,7 +195,10 @@ void OpBuilder::need_host_copy_rates() {
 
 void OpBuilder::describe_host_call(const HostCall& call, OpState& state) {
   state.is_host = true;
-  if (call.kind == HostCall::Kind::wait) return;  // its time is that of the ops in `after`
+  if (call.kind == HostCall::Kind::wait) {  // the agent has waited for the ops in `after` when the call begins
+    state.host_time = call.work.count();
+    return;
+  }
   if (!has_region(call.kind)) {
     state.host_time = machine_.host_call(call.kind, MemoryKind::device, 1_B);
     return;

@@ -39,6 +39,7 @@ class OpBuilder {
 
   void describe_copy(OpIndex, const Copy&, OpState&);
   void describe_copy_over_link(const Copy&, OpState&);
+  static void take_as_long(double seconds, OpState&);
   void describe_prefetch(const Op&, const Prefetch&, OpState&);
   void describe_kernel(OpIndex, const Kernel&, OpState&);
   void describe_host_copy(const HostCopy&, OpState&);

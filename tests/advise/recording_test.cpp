@@ -21,17 +21,21 @@ Record random_record(std::mt19937_64& random) {
     return std::array{MemoryKind::pageable, MemoryKind::pinned, MemoryKind::managed, MemoryKind::device}[below(4)];
   };
   const auto name = [&] { return "void name<" + std::to_string(below(7)) + ">(\"\n\\\", float const*)"; };
-  switch (below(6)) {
+  switch (below(8)) {
     case 0:
       return RecordedCall{random(), number(), time(), name()};
     case 1:
-      return RecordedCopy{random(), number(), time(), Bytes{below(1ull << 40)}, memory(), memory(), random(), random()};
+      return RecordedCopy{random(), number(), time(), Bytes{below(1ull << 40)}, memory(), memory(), random(), random(), random(), number()};
     case 2:
-      return RecordedKernel{random(), number(), time(), name(), below(1u << 30), number()};
+      return RecordedKernel{random(), number(), time(), name(), below(1u << 30), number(), number()};
     case 3:
-      return RecordedFill{random(), number(), time(), Bytes{below(1u << 30)}};
+      return RecordedFill{random(), number(), time(), Bytes{below(1u << 30)}, number()};
     case 4:
       return RecordedOrder{random(), static_cast<RecordedOrder::Kind>(below(5)), number(), random()};
+    case 5:
+      return RecordedMigration{time(), Bytes{below(1u << 30)}, below(2) == 1, number()};
+    case 6:
+      return RecordedPause{time()};
     default:
       return RecordedRange{number(), time(), name()};
   }

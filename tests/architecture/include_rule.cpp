@@ -27,7 +27,7 @@ const std::map<std::string, std::vector<std::string>, std::less<>> rule{
     {"pipeline", {"device", "plan", "strategy", "workload", "schedule", "profile", "measure"}},
     {"evaluate", {"device", "pipeline", "plan", "strategy", "workload", "model", "sim", "schedule", "profile"}},
     {"emit", {"strategy", "schedule", "workload"}},
-    {"advise", {"schedule"}},
+    {"advise", {"plan", "strategy", "workload", "sim", "schedule", "profile"}},
     // Report knows the value types, not what makes them.
     {"report",
      {"schedule/schedule.hpp",  "schedule/timeline.hpp", "profile/profile.hpp",     "profile/parameter_table.hpp",
@@ -35,7 +35,8 @@ const std::map<std::string, std::vector<std::string>, std::less<>> rule{
       "plan/memory_choice.hpp", "plan/mover_choice.hpp", "plan/mover_table.hpp",    "measure/measure.hpp",
       "measure/check.hpp",      "measure/compare.hpp",   "measure/figures.hpp",     "measure/limits.hpp",
       "pipeline/plan.hpp",      "pipeline/run.hpp",      "pipeline/adaptive.hpp",   "pipeline/race.hpp",
-      "device/device_info.hpp", "evaluate/errors.hpp",   "evaluate/evaluation.hpp", "evaluate/regret.hpp"}},
+      "device/device_info.hpp", "evaluate/errors.hpp",   "evaluate/evaluation.hpp", "evaluate/regret.hpp",
+      "advise/advice.hpp"}},
 };
 
 constexpr std::string_view opener = "shiplap/device/open.cpp";

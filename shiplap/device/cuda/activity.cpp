@@ -8,20 +8,13 @@
 #include <unordered_map>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/device/cuda/activity_records.hpp"
 #include "shiplap/device/cuda/cupti.hpp"
 
 namespace shiplap {
 
 #ifdef SHIPLAP_HAS_CUPTI
 namespace {
-
-#if CUPTI_API_VERSION >= 130000
-using CopyRecord = CUpti_ActivityMemcpy6;
-using KernelRecord = CUpti_ActivityKernel10;
-#else
-using CopyRecord = CUpti_ActivityMemcpy5;
-using KernelRecord = CUpti_ActivityKernel9;
-#endif
 
 constexpr std::size_t buffer_size = 8u << 20;  // bytes in a buffer that CUPTI fills with records
 constexpr std::size_t buffer_alignment = 8;    // bytes; CUPTI requires this alignment
@@ -63,8 +56,8 @@ void take_buffer(CUcontext, std::uint32_t, std::uint8_t* buffer, std::size_t, st
   const std::lock_guard lock(received().mutex);
   CUpti_Activity* record = nullptr;
   while (cupti().next(buffer, valid, &record) == CUPTI_SUCCESS) {
-    if (record->kind == CUPTI_ACTIVITY_KIND_MEMCPY) add<CopyRecord>(record);
-    if (record->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) add<KernelRecord>(record);
+    if (record->kind == CUPTI_ACTIVITY_KIND_MEMCPY) add<CopyActivity>(record);
+    if (record->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) add<KernelActivity>(record);
     if (record->kind == CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION) {
       const auto* id = reinterpret_cast<const CUpti_ActivityExternalCorrelation*>(record);
       if (id->externalKind == op_ids) received().op_of_call[id->correlationId] = id->externalId;

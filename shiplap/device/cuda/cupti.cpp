@@ -35,7 +35,14 @@ Cupti load_cupti() {
   find(cupti.subscribe, "cuptiSubscribe");
   find(cupti.unsubscribe, "cuptiUnsubscribe");
   find(cupti.enable_domain, "cuptiEnableDomain");
+  find(cupti.enable_callback, "cuptiEnableCallback");
+  find(cupti.callback_name, "cuptiGetCallbackName");
+  find(cupti.timestamp, "cuptiGetTimestamp");
+  find(cupti.stream_id, "cuptiGetStreamIdEx");
+  find(cupti.configure_migrations, "cuptiActivityConfigureUnifiedMemoryCounter");
   find(cupti.describe, "cuptiGetResultString");
+  cupti.nvtx_initialize =
+      reinterpret_cast<decltype(cupti.nvtx_initialize)>(dlsym(library, "cuptiNvtxInitialize2"));
   return cupti;
 }
 

@@ -1,4 +1,4 @@
-// CUPTI, loaded at run time: it records GPU activity and runtime calls. SHIPLAP_HAS_CUPTI is defined where its headers
+// CUPTI, loaded at run time: it records GPU activity and calls into CUDA. SHIPLAP_HAS_CUPTI is defined where its headers
 // were found.
 #pragma once
 
@@ -23,7 +23,13 @@ struct Cupti {
   decltype(&cuptiSubscribe) subscribe = nullptr;
   decltype(&cuptiUnsubscribe) unsubscribe = nullptr;
   decltype(&cuptiEnableDomain) enable_domain = nullptr;
+  decltype(&cuptiEnableCallback) enable_callback = nullptr;
+  decltype(&cuptiGetCallbackName) callback_name = nullptr;
+  decltype(&cuptiGetTimestamp) timestamp = nullptr;
+  decltype(&cuptiGetStreamIdEx) stream_id = nullptr;
+  decltype(&cuptiActivityConfigureUnifiedMemoryCounter) configure_migrations = nullptr;
   decltype(&cuptiGetResultString) describe = nullptr;
+  CUptiResult(CUPTIAPI* nvtx_initialize)(void*) = nullptr;  ///< cuptiNvtxInitialize2; null in versions without it
   std::string missing;  ///< reason why CUPTI is not available; empty when all functions were found
 };
 

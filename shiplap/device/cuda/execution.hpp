@@ -98,6 +98,7 @@ class CudaExecution final : public Execution {
     const std::byte* from = nullptr;
     Bytes length;
     BufferId buffer;
+    Seconds work{0};
   };
   /// The copies of a batch, which are submitted in one call.
   struct BatchCall {

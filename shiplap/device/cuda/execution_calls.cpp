@@ -161,7 +161,7 @@ void CudaExecution::call(const Command& command, const HostAction& action) {
       allocated_[action.buffer.index()] = Memory();
       return;
     case HostCall::Kind::wait:
-      return;  // earlier steps have waited already
+      return be_busy(action.work);  // earlier steps have waited already
     case HostCall::Kind::create_stream: {
       cudaStream_t stream = nullptr;
       if (const cudaError_t error = api_.stream_create_with_flags(&stream, cudaStreamNonBlocking); error != cudaSuccess)

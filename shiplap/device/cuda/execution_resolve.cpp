@@ -241,7 +241,7 @@ void CudaExecution::resolve_op(const Op& op, const Bindings& bindings, Command& 
                               .length = host->from.length,
                               .buffer = {}};
   } else if (const auto& call = std::get<HostCall>(op.what); !has_region(call.kind)) {
-    command.host = HostAction{.call = call.kind, .length = {}, .buffer = {}};
+    command.host = HostAction{.call = call.kind, .length = {}, .buffer = {}, .work = call.work};
   } else {
     const bool bound = bindings.buffers[call.region.buffer.index()] != nullptr;
     command.host = HostAction{.call = call.kind,

@@ -1,0 +1,185 @@
+#include "cli/advise.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "cli/common.hpp"
+#include "cli/recorded_program.hpp"
+#include "shiplap/advise/advice.hpp"
+#include "shiplap/advise/nsys.hpp"
+#include "shiplap/core/error.hpp"
+#include "shiplap/core/json.hpp"
+#include "shiplap/report/advice_report.hpp"
+
+namespace shiplap::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A folder of its own for the files of a recording, which is removed with everything in it.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string name = (fs::temp_directory_path() / "shiplap-advise-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) throw Error(fmt::format("no folder can be made in {}", fs::temp_directory_path().string()));
+    path_ = name;
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+Recording read_file(const fs::path& file) {
+  constexpr std::string_view sqlite = "SQLite format 3";
+  std::ifstream in(file, std::ios::binary);
+  if (!in) throw Error(fmt::format("{}: it cannot be read", file.string()));
+  std::string begin(sqlite.size(), '\0');
+  in.read(begin.data(), static_cast<std::streamsize>(begin.size()));
+  if (begin == sqlite) return read_nsys(file);
+  in.clear();
+  in.seekg(0);
+  return read_recording(in, file.string());
+}
+
+std::size_t work_in(const Recording& recording) { return submitted_order(recording).size(); }
+
+/// The recording with the most work, and its file.
+std::optional<std::pair<Recording, fs::path>> busiest(const std::vector<fs::path>& files) {
+  std::optional<std::pair<Recording, fs::path>> most;
+  for (const fs::path& file : files) {
+    Recording recording = read_file(file);
+    if (!most || work_in(recording) > work_in(most->first)) most.emplace(std::move(recording), file);
+  }
+  return most;
+}
+
+/// A built-in profile of a GPU with this name.
+std::optional<Profile> built_in_profile_of(const std::string& gpu) {
+  for (const std::string& name : built_in_profiles()) {
+    Profile profile = find_profile(name);
+    if (!profile.gpus.empty() && profile.gpus.front().name == gpu) return profile;
+  }
+  return std::nullopt;
+}
+
+Profile profile_for(const Recording& recording, const AdviseFlags& flags) {
+  if (!flags.node.profile.empty()) return find_profile(flags.node.profile);
+  if (!flags.node.device.empty()) return *open_node(flags.node).node.profile;
+  if (std::optional<Profile> profile = built_in_profile_of(recording.gpu)) {
+    note(fmt::format("predictions are from the built-in profile {}; --device cuda:0 measures this node", profile->name));
+    return *profile;
+  }
+  throw UsageError(fmt::format("there is no built-in profile of {}: give --device to measure this node, or --profile",
+                               recording.gpu));
+}
+
+void write_pictures(const Advised& advised, const AdviseFlags& flags) {
+  if (!flags.svg.empty()) write_file_atomically(flags.svg, advice_svg(advised));
+  if (!flags.trace.empty()) write_file_atomically(flags.trace, advice_trace(advised).dump());
+}
+
+void show(const Recording& recording, const AdviseFlags& flags) {
+  if (!recording.complete) note("the recording breaks off; the program ended without a regular exit");
+  const Advised advised = advise(recording, profile_for(recording, flags), {.range = flags.range});
+  write_pictures(advised, flags);
+  if (flags.json)
+    print_json(to_json(advised));
+  else
+    print(advice_report(advised, style_of_stdout()));
+}
+
+unsigned seconds_of(const std::string& duration) {
+  if (duration.empty()) return 0;
+  return static_cast<unsigned>(std::ceil(parse_seconds(duration, "--duration").count()));
+}
+
+void keep_recordings(const std::vector<fs::path>& files, const fs::path& main, const std::string& as) {
+  for (const fs::path& file : files) {
+    const std::string process = file.stem().extension().string();  // ".1234"
+    fs::copy_file(file, file == main ? as : as + process, fs::copy_options::overwrite_existing);
+  }
+}
+
+/// Runs and records the program, gives advice, and returns the program's exit code.
+int advise_program(const std::vector<std::string>& program, const AdviseFlags& flags) {
+  const TemporaryFolder folder;
+  const RecordedProgram recorded = run_recorded(program, folder.path(), seconds_of(flags.duration));
+  for (const std::string& why : recorded.refused) note("a process was not recorded: " + why);
+  const auto main = busiest(recorded.recordings);
+  if (!main || work_in(main->first) == 0) {
+    note("nothing was recorded: no process of the program gave a GPU any work");
+    return recorded.exit_code;
+  }
+  if (recorded.recordings.size() > 1)
+    note(fmt::format("{} processes used a GPU; the advice is for the one that gave it the most work",
+                     recorded.recordings.size()));
+  if (!flags.record.empty()) keep_recordings(recorded.recordings, main->second, flags.record);
+  try {
+    show(main->first, flags);
+  } catch (const Error& error) {
+    note(fmt::format("no advice: {}", error.what()));
+    return recorded.exit_code != 0 ? recorded.exit_code : static_cast<int>(error.code());
+  }
+  return recorded.exit_code;
+}
+
+void run_advise(const std::string& file, const std::vector<std::string>& program, const AdviseFlags& flags) {
+  if (file.empty() == program.empty())
+    throw UsageError("give a recording, or a program behind --, as in: shiplap advise -- python3 train.py");
+  for (const auto& [path, flag] : {std::pair{&flags.svg, "--svg"}, {&flags.trace, "--trace"}, {&flags.record, "--record"}})
+    if (!path->empty()) require_writable(*path, flag);
+  if (file.empty()) {
+    if (const int code = advise_program(program, flags); code != 0) throw CLI::RuntimeError(code);
+  } else {
+    if (!flags.record.empty() || !flags.duration.empty())
+      throw UsageError("--record and --duration are for a program that is run, and here a recording is read");
+    show(read_file(file), flags);
+  }
+}
+
+}  // namespace
+
+void add_advise(CLI::App& app, std::vector<std::string> program) {
+  auto flags = std::make_shared<AdviseFlags>();
+  auto file = std::make_shared<std::string>();
+  auto* command = app.add_subcommand(
+      "advise", "Record a program that nobody changes, and say what another way of moving its data would take");
+  command->add_option("recording", *file, "a file of --record, or an SQLite export of nsys")->type_name("RECORDING");
+  add_device_flag(*command, flags->node.device);
+  command->add_option("--profile", flags->node.profile, "predict from this profile (name or file)")
+      ->type_name("P")
+      ->excludes("--device");
+  command->add_option("--duration", flags->duration, "record for this time only, as in 30s (default: to the end)")
+      ->type_name("TIME");
+  command->add_option("--from", flags->range, "a step is an NVTX range of this name (default: what repeats)")
+      ->type_name("RANGE");
+  command->add_option("--record", flags->record, "keep the recording in this file")->type_name("FILE");
+  command->add_option("--svg", flags->svg, "draw the recorded steps above the advised ones into this file")
+      ->type_name("FILE");
+  command->add_option("--trace", flags->trace, "write both as a trace for Perfetto")->type_name("FILE");
+  add_json_flag(*command, flags->json);
+  command->footer(
+      "The exit status is that of PROGRAM. What was recorded are names, sizes, addresses, times, and hashes of samples "
+      "of what is copied to the GPU, never contents. docs/how-to/advise.md explains the advice.");
+  command->callback([flags, file, program = std::move(program)] { run_advise(*file, program, *flags); });
+}
+
+}  // namespace shiplap::cli

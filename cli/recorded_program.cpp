@@ -1,0 +1,116 @@
+#include "cli/recorded_program.hpp"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+
+#include "shiplap/core/error.hpp"
+
+extern char** environ;
+
+namespace shiplap::cli {
+namespace {
+
+constexpr const char* injection = "CUDA_INJECTION64_PATH";
+constexpr const char* nvtx_injection = "NVTX_INJECTION64_PATH";
+
+/// The recorder beside this program, or where it is installed.
+std::filesystem::path recorder() {
+  const std::filesystem::path folder = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+  for (const char* const place : {".", "../lib/shiplap", "../lib64/shiplap", "../lib/x86_64-linux-gnu/shiplap"}) {
+    const std::filesystem::path found = folder / place / "libshiplap_recorder.so";
+    if (std::filesystem::exists(found)) return std::filesystem::canonical(found);
+  }
+  throw Unsupported(
+      "this build has no recorder, because the CUDA toolkit with CUPTI was not found when it was built; build with the "
+      "toolkit, or give a recording that was made elsewhere");
+}
+
+/// The environment of the program.
+std::vector<std::string> environment(const std::filesystem::path& library, const std::filesystem::path& folder,
+                                     unsigned seconds) {
+  if (std::getenv(injection) != nullptr)
+    throw Unsupported(fmt::format("{} is set, so another tool records this program; unset it", injection));
+  std::vector<std::string> variables;
+  for (char** one = environ; *one != nullptr; ++one) variables.emplace_back(*one);
+  variables.push_back(fmt::format("{}={}", injection, library.string()));
+  if (std::getenv(nvtx_injection) == nullptr)
+    variables.push_back(fmt::format("{}={}", nvtx_injection, library.string()));
+  variables.push_back(fmt::format("SHIPLAP_RECORDING={}", (folder / "recording").string()));
+  if (seconds > 0) variables.push_back(fmt::format("SHIPLAP_RECORDING_SECONDS={}", seconds));
+  return variables;
+}
+
+std::vector<char*> pointers(std::vector<std::string>& texts) {
+  std::vector<char*> result;
+  for (std::string& text : texts) result.push_back(text.data());
+  result.push_back(nullptr);
+  return result;
+}
+
+/// Keys pressed in the terminal are for the program; this process outlives it to give the advice.
+class IgnoreSignals {
+ public:
+  IgnoreSignals() : interrupt_(signal(SIGINT, SIG_IGN)), quit_(signal(SIGQUIT, SIG_IGN)) {}
+  ~IgnoreSignals() {
+    signal(SIGINT, interrupt_);
+    signal(SIGQUIT, quit_);
+  }
+  IgnoreSignals(const IgnoreSignals&) = delete;
+  IgnoreSignals& operator=(const IgnoreSignals&) = delete;
+
+ private:
+  using Handler = void (*)(int);
+  Handler interrupt_;
+  Handler quit_;
+};
+
+int run(std::vector<std::string> words, std::vector<std::string> variables) {
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  sigset_t defaults;
+  sigemptyset(&defaults);
+  sigaddset(&defaults, SIGINT);
+  sigaddset(&defaults, SIGQUIT);
+  posix_spawnattr_setsigdefault(&attributes, &defaults);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+  const std::vector<char*> arguments = pointers(words);
+  const std::vector<char*> environment = pointers(variables);
+  pid_t process = 0;
+  const IgnoreSignals ignore;
+  const int error = posix_spawnp(&process, words.front().c_str(), nullptr, &attributes, arguments.data(),
+                                 environment.data());
+  posix_spawnattr_destroy(&attributes);
+  if (error != 0) throw Error(fmt::format("{} cannot be started: {}", words.front(), std::strerror(error)));
+  int status = 0;
+  while (waitpid(process, &status, 0) < 0)
+    if (errno != EINTR) throw Error(fmt::format("waiting for {}: {}", words.front(), std::strerror(errno)));
+  constexpr int signalled = 128;  // as shells report it
+  return WIFSIGNALED(status) ? signalled + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+}  // namespace
+
+RecordedProgram run_recorded(const std::vector<std::string>& words, const std::filesystem::path& folder,
+                             unsigned seconds) {
+  RecordedProgram recorded;
+  recorded.exit_code = run(words, environment(recorder(), folder, seconds));
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().extension() == ".jsonl") recorded.recordings.push_back(entry.path());
+    if (entry.path().extension() != ".refused") continue;
+    std::ifstream file(entry.path());
+    std::getline(file, recorded.refused.emplace_back());
+  }
+  std::ranges::sort(recorded.recordings);
+  return recorded;
+}
+
+}  // namespace shiplap::cli

@@ -1,0 +1,23 @@
+// The work of GPUs, as CUPTI's activity records report it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "shiplap/advise/recording.hpp"
+
+namespace shiplap::recorder {
+
+/// Asks CUPTI to record copies, kernels, fills, migrations of managed memory and NVTX ranges. Returns the reason when
+/// CUPTI refuses, else "".
+std::string watch_activities();
+/// Whether the GPU's work is recorded. Switching takes CUPTI some milliseconds.
+void record_activities(bool);
+/// Takes what the GPUs have ended so far; with `all`, waits for what they have not. Streams have CUPTI's numbers, and
+/// times are CUPTI's. Copies lack addresses and hashes.
+std::vector<Record> take_activities(bool all);
+/// Bytes of records that were lost because memory for them was short.
+std::uint64_t lost_records();
+
+}  // namespace shiplap::recorder

@@ -1,0 +1,86 @@
+#include "recorder/functions.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <string>
+#include <utility>
+
+namespace shiplap::recorder {
+namespace {
+
+// Names without the suffixes of versions. The longest name that the function begins with decides.
+constexpr std::array watched_functions{
+    std::pair{"cudaMemcpy", Reads::nothing},
+    std::pair{"cudaMemcpy$", Reads::copy},
+    std::pair{"cudaMemcpyAsync$", Reads::copy},
+    std::pair{"cuMemcpy", Reads::nothing},
+    std::pair{"cuMemcpyHtoD$", Reads::copy_from_host},
+    std::pair{"cuMemcpyHtoDAsync$", Reads::copy_from_host},
+    std::pair{"cuMemcpyDtoH$", Reads::copy},
+    std::pair{"cuMemcpyDtoHAsync$", Reads::copy},
+    std::pair{"cudaMemset", Reads::nothing},
+    std::pair{"cuMemset", Reads::nothing},
+    std::pair{"cudaMemPrefetch", Reads::nothing},
+    std::pair{"cuMemPrefetch", Reads::nothing},
+    std::pair{"cudaLaunchKernel", Reads::nothing},
+    std::pair{"cudaLaunchCooperativeKernel", Reads::nothing},
+    std::pair{"cuLaunchKernel", Reads::nothing},
+    std::pair{"cuLaunchCooperativeKernel", Reads::nothing},
+    std::pair{"cudaGraphLaunch", Reads::nothing},
+    std::pair{"cuGraphLaunch", Reads::nothing},
+    std::pair{"cudaEventRecord", Reads::event_record},
+    std::pair{"cuEventRecord", Reads::event_record},
+    std::pair{"cudaStreamWaitEvent", Reads::stream_wait},
+    std::pair{"cuStreamWaitEvent", Reads::stream_wait},
+    std::pair{"cudaEventSynchronize", Reads::event_wait},
+    std::pair{"cuEventSynchronize", Reads::event_wait},
+    std::pair{"cudaStreamSynchronize", Reads::host_wait},
+    std::pair{"cuStreamSynchronize", Reads::host_wait},
+    std::pair{"cudaDeviceSynchronize", Reads::device_wait},
+    std::pair{"cuCtxSynchronize", Reads::device_wait},
+    std::pair{"cudaMalloc", Reads::nothing},
+    std::pair{"cudaFree", Reads::nothing},
+    std::pair{"cudaHostAlloc", Reads::nothing},
+    std::pair{"cudaHostRegister", Reads::nothing},
+    std::pair{"cudaHostUnregister", Reads::nothing},
+    std::pair{"cuMemAlloc", Reads::nothing},
+    std::pair{"cuMemFree", Reads::nothing},
+    std::pair{"cuMemHostAlloc", Reads::nothing},
+    std::pair{"cuMemHostRegister", Reads::nothing},
+    std::pair{"cuMemHostUnregister", Reads::nothing},
+};
+
+/// The length of the name without one suffix such as "_v3020", "_ptsz" or "_ptds", or of the whole name.
+std::size_t without_suffix(std::string_view name) {
+  const std::size_t at = name.rfind('_');
+  if (at == std::string_view::npos) return name.size();
+  const std::string_view suffix = name.substr(at + 1);
+  const bool is_version = suffix.size() > 1 && suffix.front() == 'v' &&
+                          std::ranges::all_of(suffix.substr(1), [](unsigned char c) { return std::isdigit(c) != 0; });
+  return is_version || suffix == "ptsz" || suffix == "ptds" ? at : name.size();
+}
+
+}  // namespace
+
+std::string_view name_in_programs(std::string_view name) {
+  while (true) {
+    const std::size_t length = without_suffix(name);
+    if (length == name.size()) return name;
+    name = name.substr(0, length);
+  }
+}
+
+bool has_stream_per_thread(std::string_view name) { return name.ends_with("_ptsz") || name.ends_with("_ptds"); }
+
+std::optional<Reads> watched(std::string_view name_in_cupti) {
+  const std::string name = std::string(name_in_programs(name_in_cupti)) + "$";
+  const std::pair<const char*, Reads>* longest = nullptr;
+  for (const auto& function : watched_functions)
+    if (name.starts_with(function.first) &&
+        (longest == nullptr || std::string_view(longest->first).size() < std::string_view(function.first).size()))
+      longest = &function;
+  return longest == nullptr ? std::nullopt : std::optional(longest->second);
+}
+
+}  // namespace shiplap::recorder

@@ -1,0 +1,117 @@
+#include "recorder/log.hpp"
+
+#include <cxxabi.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <utility>
+
+namespace shiplap::recorder {
+namespace {
+
+/// Copies whose work is awaited. Work that was lost must not let the table grow.
+constexpr std::size_t most_awaited_copies = 1'000'000;
+
+/// The command line of this process, with spaces between its words.
+std::string command_line() {
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  std::string words{std::istreambuf_iterator<char>(file), {}};
+  while (!words.empty() && words.back() == '\0') words.pop_back();
+  std::ranges::replace(words, '\0', ' ');
+  return words;
+}
+
+}  // namespace
+
+Log::~Log() {
+  if (file_ != nullptr) std::fclose(file_);
+}
+
+void Log::relative(Nanoseconds& time) const {
+  time.start = std::max(time.start, origin_) - origin_;
+  time.end = std::max(std::max(time.end, origin_) - origin_, time.start);
+}
+
+const std::string& Log::readable(const std::string& mangled) {
+  const auto [found, is_new] = readable_.try_emplace(mangled, mangled);
+  if (!is_new) return found->second;
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> name(
+      abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status), &std::free);
+  if (status == 0 && name != nullptr) found->second = name.get();
+  return found->second;
+}
+
+void Log::complete(RecordedCopy& copy) {
+  const auto arguments = copies_.extract(copy.call);
+  if (arguments.empty()) return;
+  copy.from_address = arguments.mapped().from;
+  copy.to_address = arguments.mapped().to;
+  copy.content = arguments.mapped().content;
+}
+
+void Log::put(Record record) {
+  if (failed_) return;
+  if (file_ == nullptr) {
+    file_ = std::fopen(path_.c_str(), "we");
+    if (file_ == nullptr) {
+      failed_ = true;
+      return;
+    }
+    writer_.emplace(command_line(), gpu_name_(), [this](std::string_view line) {
+      std::fwrite(line.data(), 1, line.size(), file_);
+      std::fputc('\n', file_);
+    });
+  }
+  std::visit(
+      [&](auto& r) {
+        using Kind = std::decay_t<decltype(r)>;
+        if constexpr (requires { r.time; }) relative(r.time);
+        if constexpr (requires { r.stream; } && !std::is_same_v<Kind, RecordedOrder>)
+          if (is_default_stream(r.stream)) r.stream = 0;
+        if constexpr (std::is_same_v<Kind, RecordedKernel>) r.name = readable(r.name);
+        if constexpr (std::is_same_v<Kind, RecordedCopy>) complete(r);
+      },
+      record);
+  writer_->write(record);
+}
+
+std::uint64_t Log::write(const CollectedCalls& collected, std::vector<Record> work) {
+  if (copies_.size() > most_awaited_copies) copies_.clear();
+  for (const CopyArguments& copy : collected.copies) copies_[copy.call] = copy;
+  for (const ReturnedCall& returned : collected.calls) {
+    RecordedCall call = returned.call;
+    call.function = returned.function;
+    put(std::move(call));
+    if (returned.orders)
+      put(RecordedOrder{.call = returned.call.call,
+                        .kind = returned.order,
+                        .stream = returned.stream,
+                        .event = returned.event});
+  }
+  const std::uint64_t count = collected.calls.size() + work.size();
+  for (Record& record : work) put(std::move(record));
+  if (file_ != nullptr) std::fflush(file_);
+  return count;
+}
+
+void Log::pause(Nanoseconds time) {
+  if (file_ != nullptr) put(RecordedPause{time});
+}
+
+void Log::close() {
+  if (file_ == nullptr) return;
+  writer_->close();
+  std::fclose(std::exchange(file_, nullptr));
+  failed_ = true;
+}
+
+void Log::abandon() noexcept {
+  file_ = nullptr;
+  failed_ = true;
+}
+
+}  // namespace shiplap::recorder

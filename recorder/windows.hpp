@@ -1,0 +1,44 @@
+// When a long program is recorded: windows of records with pauses between them, so that a file stays small.
+#pragma once
+
+#include <cstdint>
+
+namespace shiplap::recorder {
+
+/// The first window has a million records, and each later one a hundred thousand. The first pause takes a second, and
+/// each later one twice as long as the one before. So a recording has at most 3 million records, which are about 250
+/// MB, and they are spread over any length of time.
+class Windows {
+ public:
+  /// Records are written until `end`, in ns; 0: without an end.
+  explicit Windows(std::uint64_t end) : end_(end) {}
+
+  /// Whether the program is recorded from now on, after `records` further records were written. `now` is in ns.
+  bool records(std::uint64_t records, std::uint64_t now) {
+    if (end_ > 0 && now >= end_) return recording_ = false;
+    in_window_ += records;
+    if (recording_ && in_window_ >= (windows_ == 0 ? first_window : later_window)) {
+      recording_ = false;
+      resumes_ = now + (first_pause << windows_);
+      ++windows_;
+    } else if (!recording_ && windows_ < most_windows && now >= resumes_) {
+      recording_ = true;
+      in_window_ = 0;
+    }
+    return recording_;
+  }
+
+ private:
+  static constexpr std::uint64_t first_window = 1'000'000;
+  static constexpr std::uint64_t later_window = 100'000;
+  static constexpr std::uint64_t first_pause = 1'000'000'000;  // ns
+  static constexpr unsigned most_windows = 21;
+
+  std::uint64_t end_;
+  std::uint64_t resumes_ = 0;
+  std::uint64_t in_window_ = 0;
+  unsigned windows_ = 0;
+  bool recording_ = true;
+};
+
+}  // namespace shiplap::recorder

@@ -1,0 +1,196 @@
+#include "shiplap/advise/advice.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "shiplap/core/error.hpp"
+#include "shiplap/core/json.hpp"
+#include "shiplap/core/quantity_json.hpp"
+
+namespace shiplap {
+namespace {
+
+/// Least half width of an interval, as a fraction: what simulations of other programs have missed by.
+constexpr double least_uncertainty = 0.05;
+
+/// A change that can be tried, with its simulated time.
+struct Trial {
+  const Rule* rule = nullptr;
+  ChangedStep change;
+  Seconds time{0};
+};
+
+std::optional<Trial> tried(const Rule& rule, const ProgramStep& step, const Profile& profile) {
+  std::optional<ChangedStep> change = rule.change(step, profile);
+  if (!change) return std::nullopt;
+  const Seconds time = simulated_step(change->step, profile).time;
+  return Trial{&rule, std::move(*change), time};
+}
+
+/// Takes changes one after the other.
+class Advisor {
+ public:
+  Advisor(Advised& advised, const Profile& profile, const AdviseOptions& options)
+      : advised_(advised), profile_(profile), options_(options), step_(advised.step), time_(advised.recorded.time) {}
+
+  void take_all() {
+    while (take_best(false)) {
+    }
+    while (take_best(true)) {
+    }
+    if (!advised_.advice.empty()) advised_.advised = simulated_step(step_, profile_);
+  }
+
+ private:
+  bool take_best(bool bounds) {
+    std::optional<Trial> best;
+    for (const Rule& rule : rules()) {
+      if (std::ranges::find(taken_, &rule) != taken_.end()) continue;
+      std::optional<Trial> trial = tried(rule, step_, profile_);
+      if (trial && trial->change.bound == bounds && (!best || trial->time < best->time * 0.995)) best = std::move(trial);
+    }
+    if (!best || time_ - best->time < advised_.recorded.time * options_.least_gain) return false;
+    add(*best);
+    return true;
+  }
+
+  void add(Trial& best) {
+    const std::optional<Trial> alone = tried(*best.rule, advised_.step, profile_);
+    Advice advice{.rule = std::string(best.rule->name),
+                  .what = best.change.what,
+                  .allowed_if = best.change.allowed_if,
+                  .how = best.rule->how,
+                  .once = best.change.once,
+                  .bound = best.change.bound,
+                  .step = in_program(alone ? alone->time : best.time),
+                  .with_before = in_program(best.time)};
+    advised_.advice.push_back(std::move(advice));
+    taken_.push_back(best.rule);
+    step_ = std::move(best.change.step);
+    time_ = best.time;
+  }
+
+  /// A simulated time as one of the program: what the simulation missed of the recorded step, it misses of others.
+  Interval<Seconds> in_program(Seconds simulated) const {
+    const double scale = 1 / (1 + advised_.fidelity);
+    const Interval<Seconds>& recorded = advised_.step.time;
+    const double spread = recorded.value > Seconds{0} ? (recorded.high - recorded.low) / (recorded.value * 2.0) : 0;
+    const double width = std::sqrt(std::pow(advised_.fidelity, 2) + std::pow(spread, 2) + std::pow(least_uncertainty, 2));
+    const Seconds value = simulated * scale;
+    return {value, value * (1 - std::min(1.0, width)), value * (1 + width)};
+  }
+
+  Advised& advised_;
+  const Profile& profile_;
+  const AdviseOptions& options_;
+  ProgramStep step_;
+  Seconds time_;
+  std::vector<const Rule*> taken_;
+};
+
+/// Fraction of the time after the first steps in which an engine is busy.
+double busy(const SimulatedStep& step, auto is_counted) {
+  std::vector<Span> spans;
+  for (std::size_t i = 0; i < step.timeline.spans.size(); ++i)
+    if (is_counted(step.schedule.ops[i], step.timeline.spans[i])) spans.push_back(step.timeline.spans[i]);
+  std::ranges::sort(spans, {}, &Span::start);
+  Seconds sum{0}, end{0};
+  for (const Span& span : spans) {
+    sum += std::max(Seconds{0}, span.end - std::max(end, span.start));
+    end = std::max(end, span.end);
+  }
+  return step.timeline.makespan > Seconds{0} ? sum / step.timeline.makespan : 0;
+}
+
+std::string limit_of(const SimulatedStep& step) {
+  const auto engine = [](Engine wanted) {
+    return [wanted](const Op&, const Span& span) { return span.engine == wanted; };
+  };
+  const double kernels = busy(step, engine(Engine::compute));
+  const double in = busy(step, engine(Engine::copy_h2d));
+  const double out = busy(step, engine(Engine::copy_d2h));
+  const double host = busy(step, [](const Op& op, const Span&) {
+    const auto* call = std::get_if<HostCall>(&op.what);
+    return call != nullptr && call->work > Seconds{0};
+  });
+  const double most = std::max({kernels, in, out, host});
+  if (most == kernels) return fmt::format("Kernels are busy for {:.0f} % of the time.", kernels * 100);
+  if (most == host) return fmt::format("The program's own code on the host is busy for {:.0f} % of the time.", host * 100);
+  return fmt::format("Copies {} are busy for {:.0f} % of the time.", in > out ? "to the GPU" : "to the host",
+                     std::max(in, out) * 100);
+}
+
+Json to_json(const HowTo& how) { return {{"language", how.language}, {"text", how.text}}; }
+
+Json to_json(const Advice& advice) {
+  Json how = Json::array();
+  for (const HowTo& one : advice.how) how.push_back(to_json(one));
+  return {{"rule", advice.rule},
+          {"what", advice.what},
+          {"allowed_if", advice.allowed_if},
+          {"how", std::move(how)},
+          {"once", quantity_json(advice.once)},
+          {"bound", advice.bound},
+          {"step", quantity_json(advice.step)},
+          {"with_before", quantity_json(advice.with_before)}};
+}
+
+}  // namespace
+
+Advised advise(const Recording& recording, const Profile& profile, const AdviseOptions& options) {
+  Advised advised{};
+  advised.program = recording.program;
+  advised.gpu = recording.gpu;
+  advised.profile = profile.name;
+  if (submitted_order(recording).empty())
+    throw Error("the recording has no copy and no kernel: the program did not use a GPU while it was recorded");
+  const std::optional<Steps> steps = find_steps(recording, options.range);
+  if (!steps) {
+    advised.refused = options.range.empty()
+                          ? "Nothing repeats at least three times and covers half of what the program gave to the GPU. "
+                            "Name a step with an NVTX range and --from, or record longer."
+                          : fmt::format("The NVTX range \"{}\" occurs less than three times with work of a GPU in it.",
+                                        options.range);
+    return advised;
+  }
+  advised.step = program_step(recording, *steps);
+  advised.coverage = steps->coverage;
+  advised.recorded = simulated_step(advised.step, profile);
+  advised.fidelity = advised.recorded.time / advised.step.time.value - 1;
+  advised.limit = limit_of(advised.recorded);
+  if (!(std::abs(advised.fidelity) <= options.largest_infidelity)) {
+    advised.refused = fmt::format("The step takes {} in the simulation and {} in the recording ({:+.0f} %). Advice would "
+                                  "be as wrong.",
+                                  to_string(advised.recorded.time), to_string(advised.step.time.value),
+                                  advised.fidelity * 100);
+    return advised;
+  }
+  Advisor(advised, profile, options).take_all();
+  if (advised.advised) advised.limit = limit_of(*advised.advised);
+  return advised;
+}
+
+Json to_json(const Advised& advised) {
+  Json advice = Json::array();
+  for (const Advice& one : advised.advice) advice.push_back(to_json(one));
+  return {{"schema", "shiplap/advice"},
+          {"version", 1},
+          {"program", advised.program},
+          {"gpu", advised.gpu},
+          {"profile", advised.profile},
+          {"step", quantity_json(advised.step.time)},
+          {"steps", advised.step.repeats},
+          {"ops", advised.step.ops.size()},
+          {"coverage", advised.coverage},
+          {"simulated", quantity_json(advised.recorded.time)},
+          {"fidelity", advised.fidelity},
+          {"refused", advised.refused},
+          {"limit", advised.limit},
+          {"advice", std::move(advice)}};
+}
+
+}  // namespace shiplap

@@ -1,0 +1,63 @@
+// Advice for a recorded program: changes of its step, their simulated times, and what must hold for them.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "shiplap/advise/program_step.hpp"
+#include "shiplap/advise/recording.hpp"
+#include "shiplap/advise/rules.hpp"
+#include "shiplap/advise/step_schedule.hpp"
+#include "shiplap/core/json_forward.hpp"
+#include "shiplap/core/statistics.hpp"
+#include "shiplap/profile/profile.hpp"
+
+namespace shiplap {
+
+/// One piece of advice.
+struct Advice {
+  std::string rule;               ///< name of the rule
+  std::string what;               ///< what to change
+  std::string allowed_if;         ///< what must hold
+  std::span<const HowTo> how;     ///< how it is done in each language
+  Seconds once{0};                ///< time that the change costs once
+  bool bound = false;             ///< whether the step takes at least as long as predicted
+  Interval<Seconds> step;         ///< predicted time of the step with this change alone
+  Interval<Seconds> with_before;  ///< predicted time with this change and those before it in the list
+};
+
+/// The advice for a program.
+struct Advised {
+  std::string program;                   ///< command line of the program
+  std::string gpu;                       ///< name of the GPU
+  std::string profile;                   ///< name of the profile
+  ProgramStep step;                      ///< the typical step, as recorded
+  double coverage = 0;                   ///< fraction of the recorded ops that are in steps
+  double fidelity = 0;                   ///< simulated time of the recorded step over its recorded time, minus 1
+  SimulatedStep recorded;                ///< the recorded step, simulated
+  std::vector<Advice> advice;            ///< what saves most comes first, and then what saves most beside it
+  std::optional<SimulatedStep> advised;  ///< the step with all advice; nullopt without advice
+  std::string refused;                   ///< why there is no advice at all, or ""
+  std::string limit;                     ///< what the step is bound by in the end, as a sentence
+};
+
+/// What `advise` takes from its caller.
+struct AdviseOptions {
+  std::string range{};              ///< name of the NVTX range that is a step; "": steps are found
+  double least_gain = 0.02;         ///< fraction of the step that a change must save
+  double largest_infidelity = 0.15; ///< largest |fidelity| with which advice is given
+};
+
+/// Finds the typical step, simulates it, and tries the rules: the change that saves most is taken, and then the one that
+/// saves most together with it, and so on. Changes whose time is only a bound come after all others. When the simulated
+/// step is not as long as the recorded one, `refused` says so and there is no advice. Throws Error when the recording
+/// has no work of a GPU.
+Advised advise(const Recording&, const Profile&, const AdviseOptions& = {});
+
+/// Writes all but the schedules, with schema and version.
+Json to_json(const Advised&);
+
+}  // namespace shiplap

@@ -1,0 +1,79 @@
+// One typical step of a recorded program: its ops in the order of their calls, with what each waits for.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "shiplap/advise/recording.hpp"
+#include "shiplap/advise/steps.hpp"
+#include "shiplap/core/statistics.hpp"
+#include "shiplap/core/units.hpp"
+
+namespace shiplap {
+
+/// An op of the same step, or of a step before it.
+struct EarlierOp {
+  std::size_t op = 0;      ///< index in ProgramStep::ops
+  std::size_t steps = 0;   ///< 0: of the same step, 1: of the one before
+  friend bool operator==(const EarlierOp&, const EarlierOp&) = default;
+};
+
+/// What a host thread puts into a stream, or a wait of the thread.
+struct StepOp {
+  /// The kinds of ops.
+  enum class Kind : std::uint8_t {
+    copy,    ///< between host and GPU
+    kernel,  ///< a kernel; also a fill, a copy within device memory, or a graph as a whole
+    wait,    ///< the host waits for `after`
+  };
+  Kind kind = Kind::kernel;
+  std::string name;          ///< name of the kernel, or of the function that waits or copies
+  std::uint32_t thread = 0;  ///< number of the host thread
+  std::uint32_t stream = 0;  ///< number of the stream; unused by a wait
+  std::uint32_t gpu = 0;     ///< number of the GPU
+  /// Host time of the thread between its call before and this one: the program's own code, and calls that are not among
+  /// the ops.
+  Seconds host_before{0};
+  Seconds allocating{0};  ///< part of `host_before` in calls that allocate and free memory
+  Seconds call{0};        ///< host time in the call, without waiting for the GPU
+  Seconds returning{0};   ///< from the end of what the call waited for until its return
+  /// Recorded time of a kernel; of a copy from or to pageable memory, from when it could start until its call returned.
+  /// 0: as the profile says.
+  Seconds time{0};
+  bool blocks = false;           ///< whether the call of a copy returns only when the copy has ended
+  std::vector<EarlierOp> after{};  ///< ops of other streams that it waits for; wait: ops that the host waits for
+
+  Bytes size{};                                   ///< copy: bytes
+  MemoryKind host_memory = MemoryKind::pageable;  ///< copy: kind of the host memory
+  bool to_device = true;                          ///< copy: direction
+  std::uint64_t host_address = 0;                 ///< copy: address in host memory; 0: unknown
+  bool same_content = false;    ///< copy: the bytes of all recorded steps were probably the same
+  bool same_address = false;    ///< copy: the host address was the same in all recorded steps
+  std::uint64_t grid = 1;       ///< kernel: thread blocks
+  std::uint32_t threads = 256;  ///< kernel: threads of a block
+};
+
+/// Managed memory that moved by page faults in a step, in the median.
+struct StepMigrations {
+  Bytes to_device;         ///< bytes that moved to the GPU
+  Bytes to_host;           ///< bytes that moved to the host
+  Seconds on_device{0};    ///< time in which pages moved to the GPU
+  Seconds on_host{0};      ///< time in which pages moved to the host
+};
+
+/// The step.
+struct ProgramStep {
+  std::vector<StepOp> ops;       ///< in the order of their calls
+  Interval<Seconds> time;        ///< time of the step: the median of all recorded steps, and their quartiles
+  std::size_t repeats = 0;       ///< number of recorded steps of this kind
+  Seconds total{0};              ///< time of all steps together
+  StepMigrations migrations;     ///< managed memory that moved
+};
+
+/// Builds the typical step. Calls without an op that belong to no known function count as host time. The default stream
+/// is ordered with other streams unless their work was seen to overlap.
+ProgramStep program_step(const Recording&, const Steps&);
+
+}  // namespace shiplap

@@ -1,0 +1,61 @@
+// Rules of advice. Each makes of a step the step that a change of the program would have.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "shiplap/advise/program_step.hpp"
+#include "shiplap/core/units.hpp"
+#include "shiplap/profile/profile.hpp"
+
+namespace shiplap {
+
+/// A change of a program.
+struct ChangedStep {
+  ProgramStep step;        ///< the step afterwards
+  std::string what;        ///< what to change, as a sentence
+  std::string allowed_if;  ///< what must hold, which no recording can tell, as a sentence
+  Seconds once{0};         ///< time that the change costs once
+  bool bound = false;      ///< whether the step takes at least as long as predicted, because something is unknown
+};
+
+/// How a change is made in a language or library.
+struct HowTo {
+  std::string_view language;  ///< "CUDA C++", "PyTorch", "CuPy", "JAX"
+  std::string_view text;      ///< in one or two sentences
+};
+
+/// A rule.
+struct Rule {
+  std::string_view name;                                               ///< such as "pin"
+  std::optional<ChangedStep> (*change)(const ProgramStep&, const Profile&);  ///< nullopt where it does not apply
+  std::span<const HowTo> how;                                          ///< how it is done
+};
+
+/// All rules, in the order in which equally good ones are preferred.
+std::span<const Rule> rules();
+
+/// Copies whose bytes were the same in all recorded steps are made once.
+std::optional<ChangedStep> keep_on_gpu(const ProgramStep&, const Profile&);
+/// Memory is allocated once.
+std::optional<ChangedStep> allocate_once(const ProgramStep&, const Profile&);
+/// Pageable arrays that are copied become pinned. Copies that returned when they had ended still do.
+std::optional<ChangedStep> pin(const ProgramStep&, const Profile&);
+/// Managed memory moves by prefetches instead of by page faults. The time of the kernels alone is that of their bytes
+/// in device memory, so this is a bound.
+std::optional<ChangedStep> prefetch_managed(const ProgramStep&, const Profile&);
+/// Small copies of one direction that follow each other become one copy, for which the host gathers the bytes.
+std::optional<ChangedStep> batch_copies(const ProgramStep&, const Profile&);
+/// The host does not wait for copies to the GPU.
+std::optional<ChangedStep> copy_asynchronously(const ProgramStep&, const Profile&);
+/// The host does not wait for kernels whose results it does not read.
+std::optional<ChangedStep> drop_waits(const ProgramStep&, const Profile&);
+/// The input of the next step is copied while this step computes, and the results of a step are awaited in the next.
+std::optional<ChangedStep> overlap_steps(const ProgramStep&, const Profile&);
+/// Copies and kernels of a step are cut into chunks, which overlap.
+std::optional<ChangedStep> cut_into_chunks_on_streams(const ProgramStep&, const Profile&);
+
+}  // namespace shiplap

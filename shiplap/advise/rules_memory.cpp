@@ -1,0 +1,169 @@
+// Rules that change where data are.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "shiplap/advise/rules.hpp"
+#include "shiplap/advise/step_edit.hpp"
+
+namespace shiplap {
+namespace {
+
+constexpr Bytes worth_pinning{64 * 1024};         // of all pageable copies of a step
+constexpr double worth_allocating_once = 0.005;  // fraction of the step
+
+const LinkModel* link_of(const Profile& profile, std::uint32_t gpu) {
+  const auto found = std::ranges::find_if(profile.links, [&](const LinkModel& link) { return link.gpu == gpu; });
+  return found != profile.links.end() ? &*found : profile.links.empty() ? nullptr : &profile.links.front();
+}
+
+bool is_copy(const StepOp& op) { return op.kind == StepOp::Kind::copy; }
+bool is_pageable_copy(const StepOp& op) { return is_copy(op) && op.host_memory == MemoryKind::pageable; }
+
+/// Time of pinning arrays of these sizes, each once; 0 where the profile does not know it.
+Seconds time_of_pinning(const Profile& profile, const std::vector<Bytes>& sizes) {
+  if (!profile.host) return Seconds{0};
+  const auto rows = profile.host->calls.find("pin");
+  if (rows == profile.host->calls.end()) return Seconds{0};
+  Seconds time{0};
+  for (const Bytes size : sizes) time += time_at(rows->second, size);
+  return time;
+}
+
+/// Whether the next op of the thread is a wait for this op.
+bool is_awaited_next(const ProgramStep& step, std::size_t op) {
+  for (std::size_t i = op + 1; i < step.ops.size(); ++i) {
+    if (step.ops[i].thread != step.ops[op].thread) continue;
+    return step.ops[i].kind == StepOp::Kind::wait &&
+           std::ranges::find(step.ops[i].after, EarlierOp{op, 0}) != step.ops[i].after.end();
+  }
+  return false;
+}
+
+std::string arrays(std::size_t count) { return count == 1 ? "array" : fmt::format("{} arrays", count); }
+
+}  // namespace
+
+std::optional<ChangedStep> keep_on_gpu(const ProgramStep& step, const Profile&) {
+  Bytes size;
+  std::size_t count = 0;
+  StepEdit edit(step);
+  for (std::size_t i = 0; i < step.ops.size(); ++i) {
+    const StepOp& op = step.ops[i];
+    if (is_copy(op) && op.to_device && op.same_content) {
+      size += op.size;
+      ++count;
+      edit.leave_out(i);
+    } else {
+      edit.keep(i);
+    }
+  }
+  if (count == 0) return std::nullopt;
+  return ChangedStep{.step = std::move(edit).finish(),
+                .what = fmt::format("Keep on the GPU the {} that every step sends ({}) and that probably did not change",
+                                    arrays(count), to_string(size)),
+                .allowed_if = "The bytes do not change between steps. Samples of them did not change in the recording."};
+}
+
+std::optional<ChangedStep> allocate_once(const ProgramStep& step, const Profile&) {
+  ChangedStep change{.step = step, .what = {}, .allowed_if = "The sizes do not change, and nobody else needs the memory."};
+  Seconds spent{0};
+  for (StepOp& op : change.step.ops) {
+    spent += op.allocating;
+    op.host_before = std::max(Seconds{0}, op.host_before - op.allocating);
+    op.allocating = Seconds{0};
+  }
+  if (spent < step.time.value * worth_allocating_once) return std::nullopt;
+  change.what = fmt::format("Allocate memory once: each step spends {} in allocating and freeing", to_string(spent));
+  return change;
+}
+
+std::optional<ChangedStep> pin(const ProgramStep& step, const Profile& profile) {
+  Bytes total;
+  std::vector<Bytes> sizes;
+  bool all_at_known_addresses = true;
+  ChangedStep change{.step = step, .what = {}, .allowed_if = {}};
+  for (std::size_t i = 0; i < step.ops.size(); ++i) {
+    if (!is_pageable_copy(step.ops[i])) continue;
+    StepOp& op = change.step.ops[i];
+    total += op.size;
+    sizes.push_back(op.size);
+    all_at_known_addresses = all_at_known_addresses && op.same_address;
+    op.host_memory = MemoryKind::pinned;
+    op.time = op.call = Seconds{0};
+    // The driver has returned when pageable bytes were staged. The program may rely on it until it is changed.
+    op.blocks = op.blocks || !is_awaited_next(step, i);
+  }
+  if (total < worth_pinning) return std::nullopt;
+  change.once = time_of_pinning(profile, sizes);
+  change.what = fmt::format("Pin the {} that are copied from or to pageable memory ({} in a step)",
+                            arrays(sizes.size()), to_string(total));
+  if (sizes.size() == 1)
+    change.what = fmt::format("Pin the array that is copied from or to pageable memory ({} in a step)", to_string(total));
+  change.allowed_if =
+      all_at_known_addresses
+          ? "The arrays are the same in every step, as their addresses were, so that pinning is paid once."
+          : "The program writes its inputs into pinned arrays and reads its outputs from them, a few that it uses in "
+            "turn. Pinning other arrays in every step costs more than it gains.";
+  return change;
+}
+
+std::optional<ChangedStep> prefetch_managed(const ProgramStep& step, const Profile& profile) {
+  const StepMigrations& moved = step.migrations;
+  const LinkModel* const link = link_of(profile, 0);
+  if (moved.to_device.count + moved.to_host.count == 0 || link == nullptr || !link->managed) return std::nullopt;
+  const ManagedModel& managed = *link->managed;
+  if (managed.prefetch_h2d.empty() || managed.prefetch_d2h.empty() || profile.gpus.empty()) return std::nullopt;
+  const auto first = std::ranges::find(step.ops, StepOp::Kind::kernel, &StepOp::kind);
+  if (first == step.ops.end()) return std::nullopt;
+  const auto at = static_cast<std::size_t>(first - step.ops.begin());
+  const auto prefetch = [&](bool to_device, Bytes size, const std::vector<TimeAt>& times) {
+    return StepOp{.kind = StepOp::Kind::copy,
+                  .name = "cudaMemPrefetchAsync",
+                  .thread = first->thread,
+                  .stream = first->stream,
+                  .gpu = first->gpu,
+                  .time = time_at(times, size),
+                  .blocks = !to_device,
+                  .after = {},
+                  .size = size,
+                  .host_memory = MemoryKind::pinned,
+                  .to_device = to_device};
+  };
+  std::size_t last = at;
+  Seconds kernels{0};
+  for (std::size_t i = 0; i < step.ops.size(); ++i)
+    if (step.ops[i].kind == StepOp::Kind::kernel) {
+      last = i;
+      kernels += step.ops[i].time;
+    }
+  const auto& bandwidth = profile.gpus.front().memory_bandwidth;
+  const Seconds alone = bandwidth ? moved.to_device / bandwidth->value : Seconds{0};
+  const double shorter = kernels > Seconds{0} ? std::min(1.0, alone / kernels) : 1;
+  StepEdit edit(step);
+  for (std::size_t i = 0; i < step.ops.size(); ++i) {
+    if (i == at && moved.to_device.count > 0) edit.add(prefetch(true, moved.to_device, managed.prefetch_h2d));
+    StepOp& op = edit.keep(i);
+    if (op.kind == StepOp::Kind::kernel && moved.to_device.count > 0) op.time = op.time * shorter;
+    if (i == last && moved.to_host.count > 0) edit.add(prefetch(false, moved.to_host, managed.prefetch_d2h));
+  }
+  ProgramStep after = std::move(edit).finish();
+  after.migrations = {};
+  for (StepOp& op : after.ops) {  // the host's own code has waited for pages
+    const Seconds waited = std::min(op.host_before, Seconds{moved.on_host});
+    if (waited <= Seconds{0} || &op != &*std::ranges::max_element(after.ops, {}, &StepOp::host_before)) continue;
+    op.host_before -= waited;
+    break;
+  }
+  return ChangedStep{.step = std::move(after),
+                .what = fmt::format("Prefetch managed memory: pages of {} move to the GPU and of {} to the host because "
+                                    "somebody touches them",
+                                    to_string(moved.to_device), to_string(moved.to_host)),
+                .allowed_if = "The program knows before the kernel which pages it will touch.",
+                .once = Seconds{0},
+                .bound = true};
+}
+
+}  // namespace shiplap

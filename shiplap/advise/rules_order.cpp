@@ -1,0 +1,139 @@
+// Rules that change how many calls there are and what they wait for.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "shiplap/advise/rules.hpp"
+#include "shiplap/advise/step_edit.hpp"
+
+namespace shiplap {
+namespace {
+
+constexpr Bytes small_copy{256 * 1024};
+constexpr std::size_t fewest_batched = 8;
+
+bool is_small_copy(const StepOp& op) { return op.kind == StepOp::Kind::copy && op.size <= small_copy; }
+bool continues(const StepOp& first, const StepOp& op) {
+  return is_small_copy(op) && op.to_device == first.to_device && op.stream == first.stream &&
+         op.thread == first.thread && op.gpu == first.gpu;
+}
+
+/// The end of the run of small copies that begins at `first`.
+std::size_t end_of_run(const ProgramStep& step, std::size_t first) {
+  std::size_t end = first + 1;
+  while (end < step.ops.size() && continues(step.ops[first], step.ops[end])) ++end;
+  return end;
+}
+
+/// Time in which one thread of the host gathers the bytes of the run into one array, or scatters them.
+Seconds time_of_gathering(const Profile& profile, Bytes size) {
+  if (!profile.host || profile.host->copy.empty()) return Seconds{0};
+  return size / rate_of(profile.host->copy, 1);
+}
+
+StepOp one_copy(const ProgramStep& step, std::size_t first, std::size_t end, const Profile& profile) {
+  StepOp all = step.ops[first];
+  for (std::size_t i = first + 1; i < end; ++i) {
+    const StepOp& op = step.ops[i];
+    all.size += op.size;
+    all.host_before += op.host_before;
+    all.allocating += op.allocating;
+    all.same_content = all.same_content && op.same_content;
+    all.after.insert(all.after.end(), op.after.begin(), op.after.end());
+  }
+  all.host_before += time_of_gathering(profile, all.size);
+  all.blocks = step.ops[end - 1].blocks;
+  all.returning = step.ops[end - 1].returning;
+  all.host_memory = MemoryKind::pinned;
+  all.time = Seconds{0};
+  all.call = Seconds{0};
+  return all;
+}
+
+/// Whether an op of the step brings results to the host.
+bool brings_results(const StepOp& op) { return op.kind == StepOp::Kind::copy && !op.to_device; }
+
+}  // namespace
+
+std::optional<ChangedStep> batch_copies(const ProgramStep& step, const Profile& profile) {
+  StepEdit edit(step);
+  std::size_t copies = 0;
+  Bytes bytes;
+  for (std::size_t i = 0; i < step.ops.size();) {
+    const std::size_t end = is_small_copy(step.ops[i]) ? end_of_run(step, i) : i + 1;
+    if (end - i < fewest_batched) {
+      for (; i < end; ++i) edit.keep(i);
+      continue;
+    }
+    const StepOp all = one_copy(step, i, end, profile);
+    StepOp& copy = edit.keep(i);
+    copy = all;
+    const std::size_t index = edit.size() - 1;
+    for (std::size_t k = i; k < end; ++k) edit.replace(k, index);
+    copies += end - i;
+    bytes += all.size;
+    i = end;
+  }
+  if (copies == 0) return std::nullopt;
+  return ChangedStep{.step = std::move(edit).finish(),
+                .what = fmt::format("Gather {} small copies ({} together) into one array and copy this", copies,
+                                    to_string(bytes)),
+                .allowed_if = "The bytes of all of them are known before the first one is needed."};
+}
+
+std::optional<ChangedStep> copy_asynchronously(const ProgramStep& step, const Profile&) {
+  StepEdit edit(step);
+  std::size_t copies = 0;
+  for (std::size_t i = 0; i < step.ops.size(); ++i) {
+    const StepOp& op = step.ops[i];
+    const auto is_copy_to_gpu = [&](const EarlierOp& earlier) {
+      const StepOp& awaited = step.ops[earlier.op];
+      return earlier.steps == 0 && awaited.kind == StepOp::Kind::copy && awaited.to_device &&
+             awaited.host_memory != MemoryKind::pageable;
+    };
+    if (op.kind == StepOp::Kind::wait && !op.after.empty() && std::ranges::all_of(op.after, is_copy_to_gpu)) {
+      edit.leave_out(i);
+      ++copies;
+      continue;
+    }
+    StepOp& kept = edit.keep(i);
+    if (kept.kind == StepOp::Kind::copy && kept.to_device && kept.blocks && kept.host_memory != MemoryKind::pageable) {
+      kept.blocks = false;
+      kept.returning = Seconds{0};
+      ++copies;
+    }
+  }
+  if (copies == 0) return std::nullopt;
+  return ChangedStep{.step = std::move(edit).finish(),
+                .what = "Copy to the GPU asynchronously: the host need not wait for these copies",
+                .allowed_if = "The program does not write into an array before its copy has ended."};
+}
+
+std::optional<ChangedStep> drop_waits(const ProgramStep& step, const Profile&) {
+  if (step.migrations.to_device.count + step.migrations.to_host.count > 0) return std::nullopt;
+  StepEdit edit(step);
+  std::size_t dropped = 0;
+  bool results = false;  // whether results have been on their way since the last wait that was kept
+  for (std::size_t i = 0; i < step.ops.size(); ++i) {
+    const StepOp& op = step.ops[i];
+    results = results || brings_results(op);
+    const bool of_this_step = std::ranges::all_of(op.after, [](const EarlierOp& e) { return e.steps == 0; });
+    if (op.kind == StepOp::Kind::wait && !results && of_this_step) {
+      edit.leave_out(i);
+      ++dropped;
+      continue;
+    }
+    if (op.kind == StepOp::Kind::wait) results = false;
+    edit.keep(i);
+  }
+  if (dropped == 0) return std::nullopt;
+  return ChangedStep{
+      .step = std::move(edit).finish(),
+      .what = fmt::format("Drop {} {} of the host in a step, after which it reads no result", dropped,
+                          dropped == 1 ? "wait" : "waits"),
+      .allowed_if = "The host reads nothing that the GPU writes by itself (managed or mapped memory), and does not "
+                    "reuse an array before its copy has ended. A wait that is there to measure time may stay in a "
+                    "version that measures."};
+}
+
+}  // namespace shiplap

@@ -1,0 +1,181 @@
+#include "shiplap/advise/step_schedule.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "shiplap/sim/simulate.hpp"
+
+namespace shiplap {
+namespace {
+
+constexpr std::size_t simulated_steps = 8;
+constexpr std::size_t steps_until_steady = 4;
+
+/// Adds the ops of steps to a schedule.
+class StepScheduler {
+ public:
+  StepScheduler(const ProgramStep& step, const Profile& profile) : step_(step), profile_(profile) {
+    schedule_.agents.clear();
+    for (const StepOp& op : step.ops) {
+      add_agent(op.thread);
+      if (op.kind != StepOp::Kind::wait) add_stream(op);
+      if (op.kind == StepOp::Kind::kernel && !kernels_.contains(op.name))
+        kernels_.emplace(op.name, schedule_.add_kernel(op.name));
+      if (op.kind == StepOp::Kind::copy) {
+        Bytes& largest = largest_[{op.gpu, op.host_memory}];
+        largest = std::max(largest, op.size);
+      }
+    }
+    if (schedule_.agents.empty()) schedule_.agents.push_back({"main"});
+    for (const auto& [where, size] : largest_) add_buffers(where.first, where.second, size);
+  }
+
+  void add_step() {
+    const std::vector<OpId> none(step_.ops.size());
+    steps_.push_back(none);
+    for (std::size_t i = 0; i < step_.ops.size(); ++i) add(i);
+    ++number_;
+  }
+  Schedule take() { return std::move(schedule_); }
+
+ private:
+  using Where = std::pair<std::uint32_t, MemoryKind>;  // GPU and kind of host memory
+
+  void add_agent(std::uint32_t thread) {
+    if (agents_.contains(thread)) return;
+    agents_.emplace(thread, AgentId{static_cast<std::uint32_t>(schedule_.agents.size())});
+    schedule_.agents.push_back({fmt::format("thread {}", thread)});
+  }
+  void add_stream(const StepOp& op) {
+    const std::pair key{op.gpu, op.stream};
+    if (streams_.contains(key)) return;
+    const std::string name = op.stream == 0 ? "default stream" : fmt::format("stream {}", op.stream);
+    streams_.emplace(key, schedule_.add_stream(name, place(op)));
+  }
+  static Place place(const StepOp& op) { return Place::gpu(static_cast<std::uint16_t>(op.gpu)); }
+
+  void add_buffers(std::uint32_t gpu, MemoryKind memory, Bytes size) {
+    host_[{gpu, memory}] =
+        schedule_.add_buffer({.name = to_string(memory), .place = Place::host(), .memory = memory, .size = size});
+    device_[{gpu, memory}] = schedule_.add_buffer({.name = "device",
+                                                   .place = Place::gpu(static_cast<std::uint16_t>(gpu)),
+                                                   .memory = MemoryKind::device,
+                                                   .size = size});
+  }
+
+  OpId put(Op op) {
+    op.chunk = number_;
+    return schedule_.add(std::move(op));
+  }
+  void work(AgentId agent, Seconds time, std::vector<OpId> after = {}) {
+    if (time <= Seconds{0} && after.empty()) return;
+    put({.what = HostCall{.kind = HostCall::Kind::wait, .region = {}, .work = std::max(Seconds{0}, time)},
+         .stream = {},
+         .agent = agent,
+         .after = std::move(after)});
+  }
+
+  std::vector<OpId> ops_of(const std::vector<EarlierOp>& earlier) const {
+    std::vector<OpId> ops;
+    for (const EarlierOp& one : earlier)
+      if (one.steps < steps_.size())
+        if (const OpId op = steps_[steps_.size() - 1 - one.steps][one.op]; !op.is_none()) ops.push_back(op);
+    std::ranges::sort(ops);
+    const auto doubled = std::ranges::unique(ops);
+    ops.erase(doubled.begin(), doubled.end());
+    return ops;
+  }
+
+  void add(std::size_t index) {
+    const StepOp& op = step_.ops[index];
+    const AgentId agent = agents_.at(op.thread);
+    Seconds& owed = owed_[op.thread];  // host time that is spent before the thread's next op
+    if (op.kind == StepOp::Kind::wait) {
+      work(agent, owed + op.host_before);
+      work(agent, Seconds{0}, ops_of(op.after));
+      owed = op.returning;
+      return;
+    }
+    work(agent, std::exchange(owed, Seconds{0}) + op.host_before);
+    const StreamId stream = streams_.at({op.gpu, op.stream});
+    const bool copies = op.kind == StepOp::Kind::copy;
+    const OpId id = put({.what = {}, .stream = stream, .agent = agent, .after = ops_of(op.after)});
+    steps_.back()[index] = id;
+    if (copies) {
+      schedule_.ops[id.index()].what = copy_of(op);
+    } else {
+      schedule_.ops[id.index()].what = kernel_of(op);
+    }
+    if (copies && op.host_memory == MemoryKind::pageable) return;
+    const Parameter<Seconds>& expected = copies ? profile_.submission.copy : profile_.submission.launch;
+    if (copies && op.blocks) work(agent, Seconds{0}, {id});
+    owed = op.returning + (op.call > Seconds{0} && expected ? op.call - expected->value : op.call);
+  }
+
+  Copy copy_of(const StepOp& op) const {
+    const Region host{host_.at({op.gpu, op.host_memory}), Bytes{0}, op.size};
+    const Region device{device_.at({op.gpu, op.host_memory}), Bytes{0}, op.size};
+    return op.to_device ? Copy{.from = host, .to = device, .measured = op.time}
+                        : Copy{.from = device, .to = host, .measured = op.time};
+  }
+  Kernel kernel_of(const StepOp& op) const {
+    const GpuModel& gpu = profile_.gpus.at(std::min<std::size_t>(op.gpu, profile_.gpus.size() - 1));
+    const double threads = std::max<std::uint32_t>(1, op.threads);
+    const std::uint64_t resident =
+        gpu.resident_threads ? static_cast<std::uint64_t>(std::max(1.0, gpu.resident_threads->value / threads)) : 1;
+    return {.kernel = kernels_.at(op.name),
+            .items = 1,
+            .work = op.time,
+            .blocks = op.grid,
+            .resident_blocks = resident,
+            .full_rate_blocks = resident,
+            .operands = {},
+            .flows = {}};
+  }
+
+  const ProgramStep& step_;
+  const Profile& profile_;
+  Schedule schedule_;
+  std::uint32_t number_ = 0;
+  std::map<std::uint32_t, AgentId> agents_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, StreamId> streams_;
+  std::map<std::string, KernelId> kernels_;
+  std::map<Where, Bytes> largest_;
+  std::map<Where, BufferId> host_;
+  std::map<Where, BufferId> device_;
+  std::map<std::uint32_t, Seconds> owed_;
+  std::vector<std::vector<OpId>> steps_;  ///< ids by step and index of the op; none for waits
+};
+
+/// When the last op of a step ends.
+Seconds end_of_step(const Schedule& schedule, const Timeline& timeline, std::uint32_t step) {
+  Seconds end{0};
+  for (std::size_t i = 0; i < schedule.ops.size(); ++i)
+    if (schedule.ops[i].chunk == step) end = std::max(end, timeline.spans[i].end);
+  return end;
+}
+
+}  // namespace
+
+Schedule schedule_of(const ProgramStep& step, std::size_t repeats, const Profile& profile) {
+  StepScheduler scheduler(step, profile);
+  for (std::size_t i = 0; i < repeats; ++i) scheduler.add_step();
+  return scheduler.take();
+}
+
+SimulatedStep simulated_step(const ProgramStep& step, const Profile& profile) {
+  SimulatedStep result;
+  result.schedule = schedule_of(step, simulated_steps, profile);
+  Prediction prediction = simulate(result.schedule, profile);
+  result.timeline = std::move(prediction.timeline);
+  result.assumptions = std::move(prediction.assumptions);
+  const Seconds early = end_of_step(result.schedule, result.timeline, steps_until_steady - 1);
+  const Seconds last = end_of_step(result.schedule, result.timeline, simulated_steps - 1);
+  result.time = (last - early) / static_cast<double>(simulated_steps - steps_until_steady);
+  return result;
+}
+
+}  // namespace shiplap
