@@ -32,7 +32,8 @@ class TemporaryFolder {
  public:
   TemporaryFolder() {
     std::string name = (fs::temp_directory_path() / "shiplap-advise-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw Error(fmt::format("no folder can be made in {}", fs::temp_directory_path().string()));
+    if (mkdtemp(name.data()) == nullptr)
+      throw Error(fmt::format("no folder can be made in {}", fs::temp_directory_path().string()));
     path_ = name;
   }
   ~TemporaryFolder() {
@@ -84,7 +85,8 @@ Profile profile_for(const Recording& recording, const AdviseFlags& flags) {
   if (!flags.node.profile.empty()) return find_profile(flags.node.profile);
   if (!flags.node.device.empty()) return *open_node(flags.node).node.profile;
   if (std::optional<Profile> profile = built_in_profile_of(recording.gpu)) {
-    note(fmt::format("predictions are from the built-in profile {}; --device cuda:0 measures this node", profile->name));
+    note(
+        fmt::format("predictions are from the built-in profile {}; --device cuda:0 measures this node", profile->name));
     return *profile;
   }
   throw UsageError(fmt::format("there is no built-in profile of {}: give --device to measure this node, or --profile",
@@ -98,7 +100,7 @@ void write_pictures(const Advised& advised, const AdviseFlags& flags) {
 
 void show(const Recording& recording, const AdviseFlags& flags) {
   if (!recording.complete) note("the recording breaks off; the program ended without a regular exit");
-  const Advised advised = advise(recording, profile_for(recording, flags), {.range = flags.range});
+  const Advised advised = advise(recording, profile_for(recording, flags), {.range = flags.range, .only = flags.only});
   write_pictures(advised, flags);
   if (flags.json)
     print_json(to_json(advised));
@@ -144,7 +146,8 @@ int advise_program(const std::vector<std::string>& program, const AdviseFlags& f
 void run_advise(const std::string& file, const std::vector<std::string>& program, const AdviseFlags& flags) {
   if (file.empty() == program.empty())
     throw UsageError("give a recording, or a program behind --, as in: shiplap advise -- python3 train.py");
-  for (const auto& [path, flag] : {std::pair{&flags.svg, "--svg"}, {&flags.trace, "--trace"}, {&flags.record, "--record"}})
+  for (const auto& [path, flag] :
+       {std::pair{&flags.svg, "--svg"}, {&flags.trace, "--trace"}, {&flags.record, "--record"}})
     if (!path->empty()) require_writable(*path, flag);
   if (file.empty()) {
     if (const int code = advise_program(program, flags); code != 0) throw CLI::RuntimeError(code);
@@ -171,6 +174,11 @@ void add_advise(CLI::App& app, std::vector<std::string> program) {
       ->type_name("TIME");
   command->add_option("--from", flags->range, "a step is an NVTX range of this name (default: what repeats)")
       ->type_name("RANGE");
+  command
+      ->add_option("--only", flags->only,
+                   "predict these changes instead of the best ones, as in pin,'chunks on streams'")
+      ->type_name("RULE")
+      ->delimiter(',');
   command->add_option("--record", flags->record, "keep the recording in this file")->type_name("FILE");
   command->add_option("--svg", flags->svg, "draw the recorded steps above the advised ones into this file")
       ->type_name("FILE");

@@ -11,11 +11,12 @@ namespace shiplap::cli {
 
 struct AdviseFlags {
   NodeFlags node;
-  std::string duration;  ///< a time; empty: to the end
-  std::string range;     ///< name of an NVTX range; empty: steps are found
-  std::string record;    ///< file that keeps the recording; empty: none
-  std::string svg;       ///< file of the picture; empty: none
-  std::string trace;     ///< file of the trace; empty: none
+  std::string duration;           ///< a time; empty: to the end
+  std::string range;              ///< name of an NVTX range; empty: steps are found
+  std::vector<std::string> only;  ///< names of rules; empty: those that gain most
+  std::string record;             ///< file that keeps the recording; empty: none
+  std::string svg;                ///< file of the picture; empty: none
+  std::string trace;              ///< file of the trace; empty: none
   bool json = false;
 };
 /// `program` is what follows "--" on the command line; empty when there is no "--".

@@ -86,8 +86,8 @@ int run(std::vector<std::string> words, std::vector<std::string> variables) {
   const std::vector<char*> environment = pointers(variables);
   pid_t process = 0;
   const IgnoreSignals ignore;
-  const int error = posix_spawnp(&process, words.front().c_str(), nullptr, &attributes, arguments.data(),
-                                 environment.data());
+  const int error =
+      posix_spawnp(&process, words.front().c_str(), nullptr, &attributes, arguments.data(), environment.data());
   posix_spawnattr_destroy(&attributes);
   if (error != 0) throw Error(fmt::format("{} cannot be started: {}", words.front(), std::strerror(error)));
   int status = 0;

@@ -1,5 +1,6 @@
 #include "recorder/activities.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <mutex>
@@ -17,7 +18,8 @@ constexpr std::size_t buffer_alignment = 8;   // bytes; CUPTI requires this alig
 constexpr std::size_t most_buffers = 32;      // 128 MiB
 constexpr CUpti_ActivityKind needed_kinds[] = {CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
                                                CUPTI_ACTIVITY_KIND_MEMSET};
-constexpr CUpti_ActivityKind further_kinds[] = {CUPTI_ACTIVITY_KIND_MARKER, CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER};
+constexpr auto ranges = CUPTI_ACTIVITY_KIND_MARKER;
+constexpr auto migrations = CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER;
 
 struct FilledBuffer {
   std::uint8_t* data;
@@ -85,7 +87,13 @@ class Translator {
         return;
     }
   }
-  std::vector<Record> take() { return std::exchange(records_, {}); }
+  std::vector<Record> take(bool all) {
+    if (all) {
+      close_migration(to_device_);
+      close_migration(to_host_);
+    }
+    return std::exchange(records_, {});
+  }
 
  private:
   void add_copy(const CopyActivity& copy) {
@@ -121,10 +129,21 @@ class Translator {
   void add_migration(const MigrationActivity& moved) {
     const bool to_device = moved.counterKind == CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_HTOD;
     if (!to_device && moved.counterKind != CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOH) return;
-    records_.push_back(RecordedMigration{.time = {moved.start, moved.end},
-                                         .size = Bytes{moved.value},
-                                         .to_device = to_device,
-                                         .gpu = to_device ? moved.dstId : moved.srcId});
+    const RecordedMigration one{.time = {moved.start, moved.end},
+                                .size = Bytes{moved.value},
+                                .to_device = to_device,
+                                .gpu = to_device ? moved.dstId : moved.srcId};
+    RecordedMigration& open = to_device ? to_device_ : to_host_;
+    if (open.size.count > 0 && open.gpu == one.gpu && one.time.start < open.time.end + one_migration) {
+      open.time = {std::min(open.time.start, one.time.start), std::max(open.time.end, one.time.end)};
+      open.size += one.size;
+    } else {
+      close_migration(open);
+      open = one;
+    }
+  }
+  void close_migration(RecordedMigration& open) {
+    if (open.size.count > 0) records_.push_back(std::exchange(open, {}));
   }
   void add_marker(const CUpti_ActivityMarker2& marker) {
     if ((marker.flags & CUPTI_ACTIVITY_FLAG_MARKER_START) != 0) {
@@ -137,23 +156,18 @@ class Translator {
     }
   }
 
+  /// Pages that follow each other within this time, in ns, are one migration. A kernel that touches much moves thousands.
+  static constexpr std::uint64_t one_migration = 100'000;
+
   std::vector<Record> records_;
+  RecordedMigration to_device_;
+  RecordedMigration to_host_;
   std::unordered_map<std::uint32_t, std::pair<std::uint64_t, std::string>> open_;  ///< begin and name, by id
 };
 
 std::string enable(CUpti_ActivityKind kind, bool on) {
   const CUptiResult result = on ? cupti().enable(kind) : cupti().disable(kind);
   return result == CUPTI_SUCCESS ? "" : message(result);
-}
-
-/// Asks for the bytes that move, not for page faults. A system that does not count them has no migrations.
-void configure_migrations() {
-  CUpti_ActivityUnifiedMemoryCounterConfig moves[] = {
-      {CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_SCOPE_PROCESS_ALL_DEVICES,
-       CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_HTOD, 0, 1},
-      {CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_SCOPE_PROCESS_ALL_DEVICES,
-       CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOH, 0, 1}};
-  static_cast<void>(cupti().configure_migrations(moves, 2));
 }
 
 }  // namespace
@@ -163,14 +177,23 @@ std::string watch_activities() {
     return message(result);
   for (const CUpti_ActivityKind kind : needed_kinds)
     if (std::string refused = enable(kind, true); !refused.empty()) return refused;
-  configure_migrations();
-  for (const CUpti_ActivityKind kind : further_kinds) static_cast<void>(enable(kind, true));
+  static_cast<void>(enable(ranges, true));
   return "";
+}
+
+bool watch_migrations() {
+  CUpti_ActivityUnifiedMemoryCounterConfig moves[] = {
+      {CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_SCOPE_PROCESS_SINGLE_DEVICE,
+       CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_HTOD, 0, 1},
+      {CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_SCOPE_PROCESS_SINGLE_DEVICE,
+       CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOH, 0, 1}};
+  return cupti().configure_migrations(moves, 2) == CUPTI_SUCCESS && enable(migrations, true).empty();
 }
 
 void record_activities(bool on) {
   for (const CUpti_ActivityKind kind : needed_kinds) static_cast<void>(enable(kind, on));
-  for (const CUpti_ActivityKind kind : further_kinds) static_cast<void>(enable(kind, on));
+  static_cast<void>(enable(ranges, on));
+  static_cast<void>(enable(migrations, on));
 }
 
 std::vector<Record> take_activities(bool all) {
@@ -187,7 +210,7 @@ std::vector<Record> take_activities(bool all) {
     std::free(buffer.data);
     --buffers().in_use;
   }
-  return translator.take();
+  return translator.take(all);
 }
 
 std::uint64_t lost_records() { return buffers().refused; }

@@ -9,9 +9,11 @@
 
 namespace shiplap::recorder {
 
-/// Asks CUPTI to record copies, kernels, fills, migrations of managed memory and NVTX ranges. Returns the reason when
-/// CUPTI refuses, else "".
+/// Asks CUPTI to record copies, kernels, fills and NVTX ranges. Returns the reason when CUPTI refuses, else "".
 std::string watch_activities();
+/// Asks CUPTI to record migrations of managed memory, once the driver is initialised. Returns whether it does; systems
+/// that do not count migrations have none in their recordings.
+bool watch_migrations();
 /// Whether the GPU's work is recorded. Switching takes CUPTI some milliseconds.
 void record_activities(bool);
 /// Takes what the GPUs have ended so far; with `all`, waits for what they have not. Streams have CUPTI's numbers, and

@@ -14,6 +14,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "recorder/activities.hpp"
 #include "recorder/calls.hpp"
@@ -75,7 +76,9 @@ class Recorder {
     std::unique_lock lock(mutex_);
     while (!woken_.wait_for(lock, period, [&] { return ended_; })) {
       lock.unlock();
-      switch_to(windows_.records(drain(false), now()));
+      const std::uint64_t records = drain(false);
+      if (records > 0 && !std::exchange(asked_for_migrations_, true)) static_cast<void>(watch_migrations());
+      switch_to(windows_.records(records, now()));
       lock.lock();
     }
   }
@@ -100,6 +103,7 @@ class Recorder {
   Log log_;
   Windows windows_;
   bool recording_ = true;
+  bool asked_for_migrations_ = false;
   std::atomic<bool> forked_ = false;
   std::mutex mutex_;
   std::condition_variable woken_;

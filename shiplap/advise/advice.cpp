@@ -31,6 +31,30 @@ std::optional<Trial> tried(const Rule& rule, const ProgramStep& step, const Prof
   return Trial{&rule, std::move(*change), time};
 }
 
+std::string unknown_rule(const std::string& name) {
+  std::string known;
+  for (const Rule& rule : rules()) known += (known.empty() ? "" : ", ") + std::string(rule.name);
+  return fmt::format("`only`: there is no rule {}; the rules are {}", name, known);
+}
+
+/// The languages that kernels and the command line tell of.
+std::vector<std::string> languages_of(const Recording& recording) {
+  bool torch = false, cupy = false, jax = false;
+  for (const Record& record : recording.records)
+    if (const auto* kernel = std::get_if<RecordedKernel>(&record)) {
+      torch = torch || kernel->name.find("at::native") != std::string::npos;
+      cupy = cupy || kernel->name.starts_with("cupy_");
+      jax = jax || kernel->name.find("fusion") != std::string::npos;
+    }
+  std::vector<std::string> found;
+  if (torch) found.emplace_back("PyTorch");
+  if (cupy) found.emplace_back("CuPy");
+  if (jax && !torch) found.emplace_back("JAX");
+  if (found.empty() && recording.program.find("python") != std::string::npos) found = {"PyTorch", "CuPy", "JAX"};
+  if (found.empty()) found.emplace_back("CUDA C++");
+  return found;
+}
+
 /// Takes changes one after the other.
 class Advisor {
  public:
@@ -38,6 +62,7 @@ class Advisor {
       : advised_(advised), profile_(profile), options_(options), step_(advised.step), time_(advised.recorded.time) {}
 
   void take_all() {
+    if (!options_.only.empty()) return take_only();
     while (take_best(false)) {
     }
     while (take_best(true)) {
@@ -46,12 +71,24 @@ class Advisor {
   }
 
  private:
+  void take_only() {
+    for (const std::string& name : options_.only) {
+      const auto rule = std::ranges::find(rules(), name, &Rule::name);
+      if (rule == rules().end()) throw UsageError(unknown_rule(name));
+      std::optional<Trial> trial = tried(*rule, step_, profile_);
+      if (!trial) throw UsageError(fmt::format("`only`: {} does not apply to this program", name));
+      add(*trial);
+    }
+    advised_.advised = simulated_step(step_, profile_);
+  }
+
   bool take_best(bool bounds) {
     std::optional<Trial> best;
     for (const Rule& rule : rules()) {
       if (std::ranges::find(taken_, &rule) != taken_.end()) continue;
       std::optional<Trial> trial = tried(rule, step_, profile_);
-      if (trial && trial->change.bound == bounds && (!best || trial->time < best->time * 0.995)) best = std::move(trial);
+      if (trial && trial->change.bound == bounds && (!best || trial->time < best->time * 0.995))
+        best = std::move(trial);
     }
     if (!best || time_ - best->time < advised_.recorded.time * options_.least_gain) return false;
     add(*best);
@@ -79,7 +116,8 @@ class Advisor {
     const double scale = 1 / (1 + advised_.fidelity);
     const Interval<Seconds>& recorded = advised_.step.time;
     const double spread = recorded.value > Seconds{0} ? (recorded.high - recorded.low) / (recorded.value * 2.0) : 0;
-    const double width = std::sqrt(std::pow(advised_.fidelity, 2) + std::pow(spread, 2) + std::pow(least_uncertainty, 2));
+    const double width =
+        std::sqrt(std::pow(advised_.fidelity, 2) + std::pow(spread, 2) + std::pow(least_uncertainty, 2));
     const Seconds value = simulated * scale;
     return {value, value * (1 - std::min(1.0, width)), value * (1 + width)};
   }
@@ -119,7 +157,8 @@ std::string limit_of(const SimulatedStep& step) {
   });
   const double most = std::max({kernels, in, out, host});
   if (most == kernels) return fmt::format("Kernels are busy for {:.0f} % of the time.", kernels * 100);
-  if (most == host) return fmt::format("The program's own code on the host is busy for {:.0f} % of the time.", host * 100);
+  if (most == host)
+    return fmt::format("The program's own code on the host is busy for {:.0f} % of the time.", host * 100);
   return fmt::format("Copies {} are busy for {:.0f} % of the time.", in > out ? "to the GPU" : "to the host",
                      std::max(in, out) * 100);
 }
@@ -145,6 +184,7 @@ Advised advise(const Recording& recording, const Profile& profile, const AdviseO
   Advised advised{};
   advised.program = recording.program;
   advised.gpu = recording.gpu;
+  advised.languages = languages_of(recording);
   advised.profile = profile.name;
   if (submitted_order(recording).empty())
     throw Error("the recording has no copy and no kernel: the program did not use a GPU while it was recorded");
@@ -162,11 +202,14 @@ Advised advise(const Recording& recording, const Profile& profile, const AdviseO
   advised.recorded = simulated_step(advised.step, profile);
   advised.fidelity = advised.recorded.time / advised.step.time.value - 1;
   advised.limit = limit_of(advised.recorded);
-  if (!(std::abs(advised.fidelity) <= options.largest_infidelity)) {
-    advised.refused = fmt::format("The step takes {} in the simulation and {} in the recording ({:+.0f} %). Advice would "
-                                  "be as wrong.",
-                                  to_string(advised.recorded.time), to_string(advised.step.time.value),
-                                  advised.fidelity * 100);
+  const double ops_per_second = static_cast<double>(advised.step.ops.size()) / advised.step.time.value.count();
+  advised.slowed_by_recording = advised.fidelity < 0 && ops_per_second > options.ops_per_second;
+  const double shortest = advised.slowed_by_recording ? options.largest_slowdown : options.largest_infidelity;
+  if (!(advised.fidelity <= options.largest_infidelity && advised.fidelity >= -shortest)) {
+    advised.refused = fmt::format(
+        "The step takes {} in the simulation and {} in the recording ({:+.0f} %). Advice would "
+        "be as wrong.",
+        to_string(advised.recorded.time), to_string(advised.step.time.value), advised.fidelity * 100);
     return advised;
   }
   Advisor(advised, profile, options).take_all();
@@ -181,6 +224,7 @@ Json to_json(const Advised& advised) {
           {"version", 1},
           {"program", advised.program},
           {"gpu", advised.gpu},
+          {"languages", advised.languages},
           {"profile", advised.profile},
           {"step", quantity_json(advised.step.time)},
           {"steps", advised.step.repeats},
@@ -188,6 +232,7 @@ Json to_json(const Advised& advised) {
           {"coverage", advised.coverage},
           {"simulated", quantity_json(advised.recorded.time)},
           {"fidelity", advised.fidelity},
+          {"slowed_by_recording", advised.slowed_by_recording},
           {"refused", advised.refused},
           {"limit", advised.limit},
           {"advice", std::move(advice)}};

@@ -33,6 +33,7 @@ struct Advice {
 struct Advised {
   std::string program;                   ///< command line of the program
   std::string gpu;                       ///< name of the GPU
+  std::vector<std::string> languages;    ///< languages and libraries that the program seems to use
   std::string profile;                   ///< name of the profile
   ProgramStep step;                      ///< the typical step, as recorded
   double coverage = 0;                   ///< fraction of the recorded ops that are in steps
@@ -41,20 +42,25 @@ struct Advised {
   std::vector<Advice> advice;            ///< what saves most comes first, and then what saves most beside it
   std::optional<SimulatedStep> advised;  ///< the step with all advice; nullopt without advice
   std::string refused;                   ///< why there is no advice at all, or ""
+  bool slowed_by_recording = false;      ///< whether the program is so dense that recording slowed it
   std::string limit;                     ///< what the step is bound by in the end, as a sentence
 };
 
 /// What `advise` takes from its caller.
 struct AdviseOptions {
   std::string range{};              ///< name of the NVTX range that is a step; "": steps are found
+  std::vector<std::string> only{};  ///< names of the rules that are applied, in this order; empty: those that gain most
   double least_gain = 0.02;         ///< fraction of the step that a change must save
-  double largest_infidelity = 0.15; ///< largest |fidelity| with which advice is given
+  double largest_infidelity = 0.2;  ///< largest |fidelity| with which advice is given
+  /// Recording slows a program that gives a GPU more ops a second than this, and the simulation does not have that.
+  double ops_per_second = 100'000;
+  double largest_slowdown = 0.5;  ///< fraction by which the simulation of such a program may be shorter
 };
 
-/// Finds the typical step, simulates it, and tries the rules: the change that saves most is taken, and then the one that
-/// saves most together with it, and so on. Changes whose time is only a bound come after all others. When the simulated
-/// step is not as long as the recorded one, `refused` says so and there is no advice. Throws Error when the recording
-/// has no work of a GPU.
+/// Finds the typical step, simulates it, and tries the rules: the change that saves most is taken, and then the one
+/// that saves most together with it, and so on. Changes whose time is only a bound come after all others. When the
+/// simulated step is not as long as the recorded one, `refused` says so and there is no advice. Throws Error when the
+/// recording has no work of a GPU, and UsageError for the name of a rule that does not exist or does not apply.
 Advised advise(const Recording&, const Profile&, const AdviseOptions& = {});
 
 /// Writes all but the schedules, with schema and version.

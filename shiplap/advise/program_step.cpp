@@ -14,6 +14,8 @@ namespace shiplap {
 namespace {
 
 constexpr std::size_t most_steps_before = 4;
+/// A thread whose own pause is so many times as long as the time since another thread's call has waited for that call.
+constexpr double waited_for_another = 4;
 
 Seconds seconds(std::uint64_t nanoseconds) { return Seconds{static_cast<double>(nanoseconds) * 1e-9}; }
 Seconds between(std::uint64_t from, std::uint64_t to) { return seconds(to > from ? to - from : 0); }
@@ -35,9 +37,11 @@ struct Call {
 struct PlacedOp {
   StepOp op;
   Nanoseconds call;
-  std::uint64_t end = 0;  ///< when its work ended on the GPU
+  std::uint64_t start = 0;  ///< when its work began on the GPU
+  std::uint64_t end = 0;    ///< when its work ended on the GPU
   std::uint64_t content = 0;
   std::vector<std::size_t> after;
+  std::optional<std::size_t> handed_over_by;
 };
 
 struct Work {
@@ -108,9 +112,23 @@ class OpMaker {
     placed.op.thread = call.record->thread;
     placed.op.name = call.record->function;
     if (thread.last_end > 0) placed.op.host_before = between(thread.last_end, call.record->time.start);
+    note_handover(placed);
     placed.op.allocating = std::min(placed.op.host_before, std::exchange(thread.allocating, Seconds{0}));
     thread.last_end = call.record->time.end;
     return placed;
+  }
+
+  /// Finds the latest call of another thread that had ended before this call began.
+  void note_handover(PlacedOp& placed) const {
+    if (ops_.empty()) return;
+    const PlacedOp& before = ops_.back();
+    if (before.op.thread == placed.op.thread || before.call.end > placed.call.start) return;
+    const Seconds since = between(before.call.end, placed.call.start);
+    const auto own = threads_.find(placed.op.thread);
+    const bool is_first = own == threads_.end() || own->second.last_end == 0;
+    if (!is_first && placed.op.host_before < since * waited_for_another) return;
+    placed.handed_over_by = ops_.size() - 1;
+    placed.op.host_before = since;
   }
 
   void add_work(const Call& call, Thread& thread) {
@@ -124,6 +142,7 @@ class OpMaker {
     }
     placed.op.stream = first.stream;
     placed.op.gpu = first.gpu;
+    placed.start = span.start;
     placed.end = span.end;
     place_in_stream(placed);
     describe(call, span, placed);
@@ -179,7 +198,8 @@ class OpMaker {
       for (const auto& [stream, op] : last_of_stream_)
         if (ordered_.contains(stream)) placed.after.push_back(op);
     } else if (ordered_.contains(placed.op.stream)) {
-      if (const auto last = last_of_stream_.find(0); last != last_of_stream_.end()) placed.after.push_back(last->second);
+      if (const auto last = last_of_stream_.find(0); last != last_of_stream_.end())
+        placed.after.push_back(last->second);
     }
   }
 
@@ -228,7 +248,8 @@ std::vector<Call> calls_in_order(const Recording& recording) {
   std::vector<Call> calls;
   for (const Record& record : recording.records)
     if (const auto* call = std::get_if<RecordedCall>(&record))
-      if (index.try_emplace(call->call, calls.size()).second) calls.push_back({.record = call, .order = nullptr, .work = {}});
+      if (index.try_emplace(call->call, calls.size()).second)
+        calls.push_back({.record = call, .order = nullptr, .work = {}});
   for (std::size_t i = 0; i < recording.records.size(); ++i) {
     const Record& record = recording.records[i];
     if (const auto* order = std::get_if<RecordedOrder>(&record)) {
@@ -264,7 +285,8 @@ class StepBuilder {
       const auto op = bound < order.size() ? op_of_record.find(order[bound]) : op_of_record.end();
       firsts.push_back(op == op_of_record.end() ? all_.size() : op->second);
     }
-    for (std::size_t i = 0; i + 1 < firsts.size(); ++i) parts_.push_back({firsts[i], std::max(firsts[i], firsts[i + 1])});
+    for (std::size_t i = 0; i + 1 < firsts.size(); ++i)
+      parts_.push_back({firsts[i], std::max(firsts[i], firsts[i + 1])});
     typical_ = steps.typical;
   }
 
@@ -274,6 +296,9 @@ class StepBuilder {
     for (std::size_t i = typical.first; i < typical.end; ++i) {
       step.ops.push_back(all_[i].op);
       step.ops.back().after = earlier_ops(all_[i].after);
+      if (all_[i].handed_over_by)
+        if (const std::vector<EarlierOp> by = earlier_ops({*all_[i].handed_over_by}); !by.empty())
+          step.ops.back().handed_over_by = by.front();
     }
     note_repeats(step);
     note_times(step);
@@ -313,7 +338,7 @@ class StepBuilder {
     std::vector<double> times, to_device, to_host, on_device, on_host;
     for (const Part& part : parts_) {
       if (part.size() != parts_[typical_].size() || part.end >= all_.size()) continue;
-      const Nanoseconds span{all_[part.first].call.start, all_[part.end].call.start};
+      const Nanoseconds span{all_[part.first].start, std::max(all_[part.first].start, all_[part.end].start)};
       times.push_back(between(span.start, span.end).count());
       const StepMigrations moved = migrations_in(span);
       to_device.push_back(static_cast<double>(moved.to_device.count));

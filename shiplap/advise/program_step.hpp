@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,8 +16,8 @@ namespace shiplap {
 
 /// An op of the same step, or of a step before it.
 struct EarlierOp {
-  std::size_t op = 0;      ///< index in ProgramStep::ops
-  std::size_t steps = 0;   ///< 0: of the same step, 1: of the one before
+  std::size_t op = 0;     ///< index in ProgramStep::ops
+  std::size_t steps = 0;  ///< 0: of the same step, 1: of the one before
   friend bool operator==(const EarlierOp&, const EarlierOp&) = default;
 };
 
@@ -36,19 +37,23 @@ struct StepOp {
   /// Host time of the thread between its call before and this one: the program's own code, and calls that are not among
   /// the ops.
   Seconds host_before{0};
+  /// The op of another thread whose call this thread has waited for, as far as its times tell. `host_before` then
+  /// begins at the end of that call.
+  std::optional<EarlierOp> handed_over_by{};
   Seconds allocating{0};  ///< part of `host_before` in calls that allocate and free memory
   Seconds call{0};        ///< host time in the call, without waiting for the GPU
   Seconds returning{0};   ///< from the end of what the call waited for until its return
   /// Recorded time of a kernel; of a copy from or to pageable memory, from when it could start until its call returned.
   /// 0: as the profile says.
   Seconds time{0};
-  bool blocks = false;           ///< whether the call of a copy returns only when the copy has ended
+  bool blocks = false;             ///< whether the call of a copy returns only when the copy has ended
   std::vector<EarlierOp> after{};  ///< ops of other streams that it waits for; wait: ops that the host waits for
 
   Bytes size{};                                   ///< copy: bytes
   MemoryKind host_memory = MemoryKind::pageable;  ///< copy: kind of the host memory
   bool to_device = true;                          ///< copy: direction
   std::uint64_t host_address = 0;                 ///< copy: address in host memory; 0: unknown
+  bool is_gathered = false;     ///< copy: the host gathers the bytes before it, which `host_before` contains
   bool same_content = false;    ///< copy: the bytes of all recorded steps were probably the same
   bool same_address = false;    ///< copy: the host address was the same in all recorded steps
   std::uint64_t grid = 1;       ///< kernel: thread blocks
@@ -57,23 +62,25 @@ struct StepOp {
 
 /// Managed memory that moved by page faults in a step, in the median.
 struct StepMigrations {
-  Bytes to_device;         ///< bytes that moved to the GPU
-  Bytes to_host;           ///< bytes that moved to the host
-  Seconds on_device{0};    ///< time in which pages moved to the GPU
-  Seconds on_host{0};      ///< time in which pages moved to the host
+  Bytes to_device;       ///< bytes that moved to the GPU
+  Bytes to_host;         ///< bytes that moved to the host
+  Seconds on_device{0};  ///< time in which pages moved to the GPU
+  Seconds on_host{0};    ///< time in which pages moved to the host
 };
 
 /// The step.
 struct ProgramStep {
-  std::vector<StepOp> ops;       ///< in the order of their calls
-  Interval<Seconds> time;        ///< time of the step: the median of all recorded steps, and their quartiles
-  std::size_t repeats = 0;       ///< number of recorded steps of this kind
-  Seconds total{0};              ///< time of all steps together
-  StepMigrations migrations;     ///< managed memory that moved
+  std::vector<StepOp> ops;    ///< in the order of their calls
+  Interval<Seconds> time;     ///< time of the step: the median of all recorded steps, and their quartiles
+  std::size_t repeats = 0;    ///< number of recorded steps of this kind
+  Seconds total{0};           ///< time of all steps together
+  StepMigrations migrations;  ///< managed memory that moved
 };
 
-/// Builds the typical step. Calls without an op that belong to no known function count as host time. The default stream
-/// is ordered with other streams unless their work was seen to overlap.
+/// Builds the typical step. A thread that makes no call for long, and then one soon after a call of another thread,
+/// counts as having waited for this call: no record tells what threads of a program wait for. Calls without an op that
+/// belong to no known function count as host time. The default stream is ordered with other streams unless their work
+/// was seen to overlap.
 ProgramStep program_step(const Recording&, const Steps&);
 
 }  // namespace shiplap

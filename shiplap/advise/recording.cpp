@@ -89,7 +89,8 @@ std::optional<Record> record_from(const std::string& kind, Fields& f) {
     copy.gpu = f.small();
     return copy;
   }
-  if (kind == "kernel") return RecordedKernel{f.integer(), f.small(), f.time(), f.name(), f.integer(), f.small(), f.small()};
+  if (kind == "kernel")
+    return RecordedKernel{f.integer(), f.small(), f.time(), f.name(), f.integer(), f.small(), f.small()};
   if (kind == "fill") return RecordedFill{f.integer(), f.small(), f.time(), Bytes{f.integer()}, f.small()};
   if (kind == "order") return RecordedOrder{f.integer(), f.one_of(order_names), f.small(), f.integer()};
   if (kind == "range") return RecordedRange{f.small(), f.time(), f.name()};
@@ -169,7 +170,8 @@ void RecordingWriter::write(const Record& record) {
               r.gpu};
     }
     Json operator()(const RecordedKernel& r) const {
-      return {"kernel", r.call, r.stream, r.time.start, r.time.end, writer.number_of(r.name), r.blocks, r.threads, r.gpu};
+      return {"kernel", r.call,    r.stream, r.time.start, r.time.end, writer.number_of(r.name),
+              r.blocks, r.threads, r.gpu};
     }
     Json operator()(const RecordedFill& r) const {
       return {"fill", r.call, r.stream, r.time.start, r.time.end, r.size.count, r.gpu};

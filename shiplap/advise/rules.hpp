@@ -30,9 +30,9 @@ struct HowTo {
 
 /// A rule.
 struct Rule {
-  std::string_view name;                                               ///< such as "pin"
+  std::string_view name;                                                     ///< such as "pin"
   std::optional<ChangedStep> (*change)(const ProgramStep&, const Profile&);  ///< nullopt where it does not apply
-  std::span<const HowTo> how;                                          ///< how it is done
+  std::span<const HowTo> how;                                                ///< how it is done
 };
 
 /// All rules, in the order in which equally good ones are preferred.
@@ -44,6 +44,9 @@ std::optional<ChangedStep> keep_on_gpu(const ProgramStep&, const Profile&);
 std::optional<ChangedStep> allocate_once(const ProgramStep&, const Profile&);
 /// Pageable arrays that are copied become pinned. Copies that returned when they had ended still do.
 std::optional<ChangedStep> pin(const ProgramStep&, const Profile&);
+/// Arrays that the host copies into pinned memory before they are copied to the GPU are written there at once. The
+/// recording shows only that the host had time for it, so this is a bound.
+std::optional<ChangedStep> write_into_pinned_memory(const ProgramStep&, const Profile&);
 /// Managed memory moves by prefetches instead of by page faults. The time of the kernels alone is that of their bytes
 /// in device memory, so this is a bound.
 std::optional<ChangedStep> prefetch_managed(const ProgramStep&, const Profile&);

@@ -11,8 +11,11 @@
 namespace shiplap {
 namespace {
 
-constexpr Bytes worth_pinning{64 * 1024};         // of all pageable copies of a step
+constexpr Bytes worth_pinning{64 * 1024};        // of all pageable copies of a step
 constexpr double worth_allocating_once = 0.005;  // fraction of the step
+
+/// One thread copies at this fraction of the profile's rate or faster, also when pages are new to it.
+constexpr double copies_at_least = 0.5;
 
 const LinkModel* link_of(const Profile& profile, std::uint32_t gpu) {
   const auto found = std::ranges::find_if(profile.links, [&](const LinkModel& link) { return link.gpu == gpu; });
@@ -50,25 +53,34 @@ std::optional<ChangedStep> keep_on_gpu(const ProgramStep& step, const Profile&) 
   Bytes size;
   std::size_t count = 0;
   StepEdit edit(step);
+  const auto is_kept = [](const StepOp& op) { return is_copy(op) && op.to_device && op.same_content; };
+  const auto awaits_only_kept = [&](const StepOp& op) {
+    return op.kind == StepOp::Kind::wait && !op.after.empty() &&
+           std::ranges::all_of(op.after, [&](const EarlierOp& earlier) { return is_kept(step.ops[earlier.op]); });
+  };
   for (std::size_t i = 0; i < step.ops.size(); ++i) {
     const StepOp& op = step.ops[i];
-    if (is_copy(op) && op.to_device && op.same_content) {
+    if (is_kept(op)) {
       size += op.size;
       ++count;
-      edit.leave_out(i);
+      edit.leave_out(i, true);
+    } else if (awaits_only_kept(op)) {
+      edit.leave_out(i, true);
     } else {
       edit.keep(i);
     }
   }
   if (count == 0) return std::nullopt;
-  return ChangedStep{.step = std::move(edit).finish(),
-                .what = fmt::format("Keep on the GPU the {} that every step sends ({}) and that probably did not change",
-                                    arrays(count), to_string(size)),
-                .allowed_if = "The bytes do not change between steps. Samples of them did not change in the recording."};
+  return ChangedStep{
+      .step = std::move(edit).finish(),
+      .what = fmt::format("Keep on the GPU the {} that every step sends ({}) and that probably did not change",
+                          arrays(count), to_string(size)),
+      .allowed_if = "The bytes do not change between steps. Samples of them did not change in the recording."};
 }
 
 std::optional<ChangedStep> allocate_once(const ProgramStep& step, const Profile&) {
-  ChangedStep change{.step = step, .what = {}, .allowed_if = "The sizes do not change, and nobody else needs the memory."};
+  ChangedStep change{
+      .step = step, .what = {}, .allowed_if = "The sizes do not change, and nobody else needs the memory."};
   Seconds spent{0};
   for (StepOp& op : change.step.ops) {
     spent += op.allocating;
@@ -101,12 +113,36 @@ std::optional<ChangedStep> pin(const ProgramStep& step, const Profile& profile) 
   change.what = fmt::format("Pin the {} that are copied from or to pageable memory ({} in a step)",
                             arrays(sizes.size()), to_string(total));
   if (sizes.size() == 1)
-    change.what = fmt::format("Pin the array that is copied from or to pageable memory ({} in a step)", to_string(total));
+    change.what =
+        fmt::format("Pin the array that is copied from or to pageable memory ({} in a step)", to_string(total));
   change.allowed_if =
       all_at_known_addresses
           ? "The arrays are the same in every step, as their addresses were, so that pinning is paid once."
           : "The program writes its inputs into pinned arrays and reads its outputs from them, a few that it uses in "
             "turn. Pinning other arrays in every step costs more than it gains.";
+  return change;
+}
+
+std::optional<ChangedStep> write_into_pinned_memory(const ProgramStep& step, const Profile& profile) {
+  if (!profile.host || profile.host->copy.empty()) return std::nullopt;
+  ChangedStep change{.step = step, .what = {}, .allowed_if = {}, .once = Seconds{0}, .bound = true};
+  Seconds spent{0};
+  Bytes bytes;
+  for (StepOp& op : change.step.ops) {
+    if (!is_copy(op) || !op.to_device || op.is_gathered) continue;
+    if (op.host_memory == MemoryKind::pageable || op.size < worth_pinning) continue;
+    const Seconds at_least = op.size / rate_of(profile.host->copy, 1) * copies_at_least;
+    if (op.host_before < at_least) continue;
+    spent += op.host_before;
+    bytes += op.size;
+    op.host_before = Seconds{0};
+  }
+  if (spent <= Seconds{0}) return std::nullopt;
+  change.what = fmt::format(
+      "Write inputs into pinned memory at once: before it copies {} from pinned memory, the host "
+      "spends {}, in which it can have copied them there",
+      to_string(bytes), to_string(spent));
+  change.allowed_if = "The host spends this time on copying the arrays, as some libraries do, and not on making them.";
   return change;
 }
 
@@ -157,13 +193,14 @@ std::optional<ChangedStep> prefetch_managed(const ProgramStep& step, const Profi
     op.host_before -= waited;
     break;
   }
-  return ChangedStep{.step = std::move(after),
-                .what = fmt::format("Prefetch managed memory: pages of {} move to the GPU and of {} to the host because "
-                                    "somebody touches them",
-                                    to_string(moved.to_device), to_string(moved.to_host)),
-                .allowed_if = "The program knows before the kernel which pages it will touch.",
-                .once = Seconds{0},
-                .bound = true};
+  return ChangedStep{
+      .step = std::move(after),
+      .what = fmt::format("Prefetch managed memory: pages of {} move to the GPU and of {} to the host because "
+                          "somebody touches them",
+                          to_string(moved.to_device), to_string(moved.to_host)),
+      .allowed_if = "The program knows before the kernel which pages it will touch.",
+      .once = Seconds{0},
+      .bound = true};
 }
 
 }  // namespace shiplap

@@ -36,12 +36,11 @@ StepOp one_copy(const ProgramStep& step, std::size_t first, std::size_t end, con
   for (std::size_t i = first + 1; i < end; ++i) {
     const StepOp& op = step.ops[i];
     all.size += op.size;
-    all.host_before += op.host_before;
-    all.allocating += op.allocating;
     all.same_content = all.same_content && op.same_content;
     all.after.insert(all.after.end(), op.after.begin(), op.after.end());
   }
   all.host_before += time_of_gathering(profile, all.size);
+  all.is_gathered = true;
   all.blocks = step.ops[end - 1].blocks;
   all.returning = step.ops[end - 1].returning;
   all.host_memory = MemoryKind::pinned;
@@ -76,9 +75,9 @@ std::optional<ChangedStep> batch_copies(const ProgramStep& step, const Profile& 
   }
   if (copies == 0) return std::nullopt;
   return ChangedStep{.step = std::move(edit).finish(),
-                .what = fmt::format("Gather {} small copies ({} together) into one array and copy this", copies,
-                                    to_string(bytes)),
-                .allowed_if = "The bytes of all of them are known before the first one is needed."};
+                     .what = fmt::format("Gather {} small copies ({} together) into one array and copy this", copies,
+                                         to_string(bytes)),
+                     .allowed_if = "The bytes of all of them are known before the first one is needed."};
 }
 
 std::optional<ChangedStep> copy_asynchronously(const ProgramStep& step, const Profile&) {
@@ -105,8 +104,8 @@ std::optional<ChangedStep> copy_asynchronously(const ProgramStep& step, const Pr
   }
   if (copies == 0) return std::nullopt;
   return ChangedStep{.step = std::move(edit).finish(),
-                .what = "Copy to the GPU asynchronously: the host need not wait for these copies",
-                .allowed_if = "The program does not write into an array before its copy has ended."};
+                     .what = "Copy to the GPU asynchronously: the host need not wait for these copies",
+                     .allowed_if = "The program does not write into an array before its copy has ended."};
 }
 
 std::optional<ChangedStep> drop_waits(const ProgramStep& step, const Profile&) {
@@ -131,9 +130,10 @@ std::optional<ChangedStep> drop_waits(const ProgramStep& step, const Profile&) {
       .step = std::move(edit).finish(),
       .what = fmt::format("Drop {} {} of the host in a step, after which it reads no result", dropped,
                           dropped == 1 ? "wait" : "waits"),
-      .allowed_if = "The host reads nothing that the GPU writes by itself (managed or mapped memory), and does not "
-                    "reuse an array before its copy has ended. A wait that is there to measure time may stay in a "
-                    "version that measures."};
+      .allowed_if =
+          "The host reads nothing that the GPU writes by itself (managed or mapped memory), and does not "
+          "reuse an array before its copy has ended. A wait that is there to measure time may stay in a "
+          "version that measures."};
 }
 
 }  // namespace shiplap

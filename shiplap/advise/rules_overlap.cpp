@@ -140,11 +140,14 @@ std::optional<ChangedStep> overlap_steps(const ProgramStep& step, const Profile&
             .name = "cudaEventSynchronize",
             .thread = step.ops.front().thread,
             .after = {{awaited, 1}}});
-  return ChangedStep{.step = std::move(edit).finish(),
-                .what = "Let steps overlap: copy the input of the next step in another stream while this one computes, "
-                        "and wait for the results of a step in the next one",
-                .allowed_if = "The next input is known while a step runs, its results are needed only a step later, "
-                              "and memory for two steps is on the GPU."};
+  return ChangedStep{
+      .step = std::move(edit).finish(),
+      .what =
+          "Let steps overlap: copy the input of the next step in another stream while this one computes, "
+          "and wait for the results of a step in the next one",
+      .allowed_if =
+          "The next input is known while a step runs, its results are needed only a step later, "
+          "and memory for two steps is on the GPU."};
 }
 
 std::optional<ChangedStep> cut_into_chunks_on_streams(const ProgramStep& step, const Profile& profile) {
@@ -159,12 +162,14 @@ std::optional<ChangedStep> cut_into_chunks_on_streams(const ProgramStep& step, c
     const Seconds time = simulated_step(changed, profile).time;
     if (time >= least) continue;
     least = time;
-    best = ChangedStep{.step = std::move(changed),
-                  .what = fmt::format("Cut the step into {} chunks on three streams (in, compute, out), so that copies "
-                                      "and kernels overlap",
-                                      chunks),
-                  .allowed_if = "Each part of the output needs only its part of the input. The kernels take as long "
-                                "for all chunks together as at once."};
+    best = ChangedStep{
+        .step = std::move(changed),
+        .what = fmt::format("Cut the step into {} chunks on three streams (in, compute, out), so that copies "
+                            "and kernels overlap",
+                            chunks),
+        .allowed_if =
+            "Each part of the output needs only its part of the input. The kernels take as long "
+            "for all chunks together as at once."};
   }
   return best;
 }

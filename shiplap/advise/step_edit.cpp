@@ -19,8 +19,8 @@ StepOp& StepEdit::keep(std::size_t op) {
   return ops_.back().op;
 }
 
-void StepEdit::leave_out(std::size_t op) {
-  left_.emplace_back(step_.ops[op].thread, step_.ops[op].host_before);
+void StepEdit::leave_out(std::size_t op, bool with_time_before) {
+  if (!with_time_before) left_.emplace_back(step_.ops[op].thread, step_.ops[op].host_before);
 }
 
 std::size_t StepEdit::add(StepOp op) {
@@ -38,6 +38,13 @@ ProgramStep StepEdit::finish() && {
       for (const EarlierOp& earlier : listed.op.after)
         if (const auto index = new_index_[earlier.op]) after.push_back({*index, earlier.steps});
       listed.op.after = std::move(after);
+      if (auto& by = listed.op.handed_over_by) {
+        const auto index = new_index_[by->op];
+        if (index)
+          by->op = *index;
+        else
+          by.reset();
+      }
     }
     step.ops.push_back(std::move(listed.op));
   }

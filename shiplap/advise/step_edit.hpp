@@ -17,8 +17,9 @@ class StepEdit {
 
   /// Appends an op of the step and returns it for changes. What waits for it in the step waits for it in the list.
   StepOp& keep(std::size_t op);
-  /// Leaves an op of the step out. The thread's own time before it passes to the thread's next op that is appended.
-  void leave_out(std::size_t op);
+  /// Leaves an op of the step out. The thread's own time before it passes to the thread's next op that is appended,
+  /// unless this time was spent for the op alone.
+  void leave_out(std::size_t op, bool with_time_before = false);
   /// Appends a further op, whose `after` has indices in the list, and returns its index.
   std::size_t add(StepOp);
   /// What waits for `op` of the step waits for `index` of the list instead.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "shiplap/sim/simulate.hpp"
@@ -20,6 +21,7 @@ class StepScheduler {
   StepScheduler(const ProgramStep& step, const Profile& profile) : step_(step), profile_(profile) {
     schedule_.agents.clear();
     for (const StepOp& op : step.ops) {
+      if (op.handed_over_by) hands_over_.insert(op.handed_over_by->op);
       add_agent(op.thread);
       if (op.kind != StepOp::Kind::wait) add_stream(op);
       if (op.kind == StepOp::Kind::kernel && !kernels_.contains(op.name))
@@ -36,6 +38,7 @@ class StepScheduler {
   void add_step() {
     const std::vector<OpId> none(step_.ops.size());
     steps_.push_back(none);
+    returned_.push_back(none);
     for (std::size_t i = 0; i < step_.ops.size(); ++i) add(i);
     ++number_;
   }
@@ -78,11 +81,14 @@ class StepScheduler {
          .after = std::move(after)});
   }
 
+  /// The op of `ids`, which are by step, or none.
+  static OpId op_in(const std::vector<std::vector<OpId>>& ids, const EarlierOp& earlier) {
+    return earlier.steps < ids.size() ? ids[ids.size() - 1 - earlier.steps][earlier.op] : OpId{};
+  }
   std::vector<OpId> ops_of(const std::vector<EarlierOp>& earlier) const {
     std::vector<OpId> ops;
     for (const EarlierOp& one : earlier)
-      if (one.steps < steps_.size())
-        if (const OpId op = steps_[steps_.size() - 1 - one.steps][one.op]; !op.is_none()) ops.push_back(op);
+      if (const OpId op = op_in(steps_, one); !op.is_none()) ops.push_back(op);
     std::ranges::sort(ops);
     const auto doubled = std::ranges::unique(ops);
     ops.erase(doubled.begin(), doubled.end());
@@ -93,6 +99,21 @@ class StepScheduler {
     const StepOp& op = step_.ops[index];
     const AgentId agent = agents_.at(op.thread);
     Seconds& owed = owed_[op.thread];  // host time that is spent before the thread's next op
+    if (op.handed_over_by) {
+      work(agent, std::exchange(owed, Seconds{0}));
+      if (const OpId by = op_in(returned_, *op.handed_over_by); !by.is_none()) work(agent, Seconds{0}, {by});
+    }
+    add_call(op, index, agent, owed);
+    if (hands_over_.contains(index))
+      returned_.back()[index] =
+          put({.what = HostCall{.kind = HostCall::Kind::wait, .region = {}, .work = std::max(Seconds{0}, owed)},
+               .stream = {},
+               .agent = agent,
+               .after = {}});
+    if (hands_over_.contains(index)) owed = Seconds{0};
+  }
+
+  void add_call(const StepOp& op, std::size_t index, AgentId agent, Seconds& owed) {
     if (op.kind == StepOp::Kind::wait) {
       work(agent, owed + op.host_before);
       work(agent, Seconds{0}, ops_of(op.after));
@@ -147,7 +168,9 @@ class StepScheduler {
   std::map<Where, BufferId> host_;
   std::map<Where, BufferId> device_;
   std::map<std::uint32_t, Seconds> owed_;
-  std::vector<std::vector<OpId>> steps_;  ///< ids by step and index of the op; none for waits
+  std::vector<std::vector<OpId>> steps_;     ///< ids by step and index of the op; none for waits
+  std::vector<std::vector<OpId>> returned_;  ///< where calls that another thread waits for have returned
+  std::set<std::size_t> hands_over_;         ///< indices of the ops whose calls another thread waits for
 };
 
 /// When the last op of a step ends.

@@ -13,58 +13,70 @@ namespace {
 
 constexpr std::size_t fewest_steps = 3;
 constexpr double least_coverage = 0.5;
-/// A period that is confirmed by this fraction of the ops that confirm the best one is as good as it.
-constexpr double nearly_as_often = 0.95;
+/// A period that is confirmed by this fraction of the tokens that confirm the best one is as good as it.
+constexpr double nearly_as_often = 0.995;
 /// Kinds of ops keep the period equally well when these fractions of their distances differ by less than this.
-constexpr double equally_well = 0.01;
+constexpr double equally_well = 0.05;
 
-/// The call that submitted a copy, kernel or fill, and when that began on the GPU; nullopt for other records.
+/// The call that submitted a copy, kernel or fill, and its time on the GPU; nullopt for other records.
 struct Origin {
   std::uint64_t call;
-  std::uint64_t start_on_gpu;
+  Nanoseconds on_gpu;
 };
 std::optional<Origin> origin_of(const Record& record) {
   return std::visit(
       [](const auto& r) -> std::optional<Origin> {
         if constexpr (requires { r.stream, r.time; })
-          return Origin{r.call, r.time.start};
+          return Origin{r.call, r.time};
         else
           return std::nullopt;
       },
       record);
 }
 
-/// A copy, kernel or fill, and when it was submitted: the begin of its call, or of its work where the call was not
-/// recorded.
+/// A copy, kernel or fill.
 struct SubmittedOp {
-  std::size_t record;  ///< index in `Recording::records`
-  std::uint64_t time;  ///< ns
+  std::size_t record;    ///< index in `Recording::records`
+  std::uint64_t time;    ///< begin of its call, or of its work where the call was not recorded; ns
+  std::uint64_t on_gpu;  ///< begin of its work; ns
 };
 
-std::vector<SubmittedOp> submitted_ops(const Recording& recording) {
-  std::unordered_map<std::uint64_t, std::uint64_t> begins;
+using Calls = std::unordered_map<std::uint64_t, const RecordedCall*>;
+Calls calls_of(const Recording& recording) {
+  Calls calls;
   for (const Record& record : recording.records)
-    if (const auto* call = std::get_if<RecordedCall>(&record)) begins.emplace(call->call, call->time.start);
+    if (const auto* call = std::get_if<RecordedCall>(&record)) calls.emplace(call->call, call);
+  return calls;
+}
+
+std::vector<SubmittedOp> submitted_ops(const Recording& recording, const Calls& calls) {
   std::vector<SubmittedOp> found;
   for (std::size_t i = 0; i < recording.records.size(); ++i)
     if (const auto origin = origin_of(recording.records[i])) {
-      const auto call = begins.find(origin->call);
-      found.push_back({i, call == begins.end() ? origin->start_on_gpu : call->second});
+      const auto call = calls.find(origin->call);
+      found.push_back({i, call == calls.end() ? origin->on_gpu.start : call->second->time.start, origin->on_gpu.start});
     }
   std::ranges::stable_sort(found, {}, &SubmittedOp::time);
   return found;
 }
 
-/// Ops with one number are alike.
+/// Tokens with one number are alike.
 using Kind = std::uint32_t;
+constexpr Kind wait_of_host = 0;
 
-std::vector<Kind> kinds_of(const Recording& recording, const std::vector<SubmittedOp>& submitted) {
-  using Key = std::tuple<std::size_t, std::string, std::uint64_t, std::uint64_t, std::uint32_t>;
-  std::map<Key, Kind> known;
-  std::vector<Kind> kinds;
-  for (const SubmittedOp& one : submitted) {
-    const Record& record = recording.records[one.record];
-    Key key{record.index(), {}, 0, 0, 0};
+/// One op or several like ones in a row, or a wait of the host.
+struct Token {
+  Kind kind;               ///< an op after a wait is of another kind than the same op elsewhere
+  std::size_t position;    ///< of its first op in the submitted order; of a wait, of the next op
+  Kind op = wait_of_host;  ///< the kind of its ops
+  bool is_result = false;  ///< whether it copies to the host
+};
+
+/// Numbers the kinds of ops.
+class Kinds {
+ public:
+  Kind of(const Record& record) {
+    Description key{record.index(), {}, 0, 0, 0};
     if (const auto* kernel = std::get_if<RecordedKernel>(&record))
       key = {record.index(), kernel->name, kernel->blocks, kernel->threads, kernel->stream};
     else if (const auto* copy = std::get_if<RecordedCopy>(&record))
@@ -75,14 +87,61 @@ std::vector<Kind> kinds_of(const Recording& recording, const std::vector<Submitt
              copy->stream};
     else if (const auto* fill = std::get_if<RecordedFill>(&record))
       key = {record.index(), {}, fill->size.count, 0, fill->stream};
-    kinds.push_back(known.try_emplace(std::move(key), static_cast<Kind>(known.size())).first->second);
+    return 3 * known_.try_emplace(std::move(key), static_cast<Kind>(known_.size() + 1)).first->second;
   }
-  return kinds;
+  /// The kind of an op of this kind that follows a wait of the host, which may have been for results.
+  static Kind after_wait(Kind op, bool for_results) { return op + (for_results ? 2 : 1); }
+
+ private:
+  using Description = std::tuple<std::size_t, std::string, std::uint64_t, std::uint64_t, std::uint32_t>;
+  std::map<Description, Kind> known_;
+};
+
+/// When the host waited: in calls that wait, and at the end of copies that return when they have ended.
+std::vector<std::uint64_t> times_of_waits(const Recording& recording, const Calls& calls) {
+  std::vector<std::uint64_t> times;
+  for (const Record& record : recording.records) {
+    if (const auto* order = std::get_if<RecordedOrder>(&record)) {
+      const bool waits = order->kind != RecordedOrder::Kind::record && order->kind != RecordedOrder::Kind::stream_wait;
+      if (const auto call = calls.find(order->call); waits && call != calls.end())
+        times.push_back(call->second->time.start);
+    } else if (const auto* copy = std::get_if<RecordedCopy>(&record)) {
+      const auto call = calls.find(copy->call);
+      if (call != calls.end() && call->second->function.find("Async") == std::string::npos)
+        times.push_back(call->second->time.end);
+    }
+  }
+  std::ranges::sort(times);
+  return times;
 }
 
-std::vector<std::vector<std::size_t>> places_of(const std::vector<Kind>& kinds) {
-  std::vector<std::vector<std::size_t>> places(kinds.empty() ? 0 : *std::ranges::max_element(kinds) + 1u);
-  for (std::size_t i = 0; i < kinds.size(); ++i) places[kinds[i]].push_back(i);
+std::vector<Token> tokens_of(const Recording& recording, const std::vector<SubmittedOp>& submitted,
+                             const std::vector<std::uint64_t>& waits) {
+  std::vector<Token> tokens;
+  Kinds kinds;
+  const auto add = [&](Token token) {
+    if (!tokens.empty() && tokens.back().op == token.op) return;
+    if (!tokens.empty() && tokens.back().kind == wait_of_host)
+      token.kind = Kinds::after_wait(token.op, tokens.size() > 1 && tokens[tokens.size() - 2].is_result);
+    tokens.push_back(token);
+  };
+  auto wait = waits.begin();
+  for (std::size_t i = 0; i < submitted.size(); ++i) {
+    for (; wait != waits.end() && *wait < submitted[i].time; ++wait) add({wait_of_host, i, wait_of_host});
+    const Record& record = recording.records[submitted[i].record];
+    const auto* copy = std::get_if<RecordedCopy>(&record);
+    const Kind kind = kinds.of(record);
+    add({kind, i, kind, copy != nullptr && copy->to != MemoryKind::device});
+  }
+  return tokens;
+}
+
+std::vector<std::vector<std::size_t>> places_of(const std::vector<Token>& tokens) {
+  std::vector<std::vector<std::size_t>> places;
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    if (tokens[i].kind >= places.size()) places.resize(tokens[i].kind + 1u);
+    places[tokens[i].kind].push_back(i);
+  }
   return places;
 }
 
@@ -98,19 +157,19 @@ std::pair<std::size_t, std::size_t> usual_gap(const std::vector<std::size_t>& pl
   return usual;
 }
 
-/// Number of ops that are like the op one period later.
-std::size_t confirmed(const std::vector<Kind>& kinds, std::size_t period) {
+/// Number of tokens that are like the token one period later.
+std::size_t confirmed(const std::vector<Token>& tokens, std::size_t period) {
   std::size_t alike = 0;
-  for (std::size_t i = 0; i + period < kinds.size(); ++i) alike += kinds[i] == kinds[i + period] ? 1 : 0;
+  for (std::size_t i = 0; i + period < tokens.size(); ++i) alike += tokens[i].kind == tokens[i + period].kind ? 1 : 0;
   return alike;
 }
 
-std::size_t period_of(const std::vector<Kind>& kinds, const std::vector<std::vector<std::size_t>>& places) {
+std::size_t period_of(const std::vector<Token>& tokens, const std::vector<std::vector<std::size_t>>& places) {
   std::map<std::size_t, std::size_t> confirmations;
   for (const auto& of_kind : places)
     if (of_kind.size() >= fewest_steps)
       if (const std::size_t gap = usual_gap(of_kind).first; !confirmations.contains(gap))
-        confirmations[gap] = confirmed(kinds, gap);
+        confirmations[gap] = confirmed(tokens, gap);
   std::size_t most = 0;
   for (const auto& [gap, alike] : confirmations) most = std::max(most, alike);
   for (const auto& [gap, alike] : confirmations)
@@ -118,19 +177,31 @@ std::size_t period_of(const std::vector<Kind>& kinds, const std::vector<std::vec
   return 0;
 }
 
-/// Where steps of this period begin: at the ops of the kind that keeps the period best, and among those that keep it
-/// equally well, the first in the recording.
-std::vector<std::size_t> begins_of_steps(const std::vector<std::vector<std::size_t>>& places, std::size_t period) {
+/// How natural it is that a step begins at a token: 2 after the host has waited for results, 1 after another wait.
+int naturalness(const std::vector<Token>& tokens, std::size_t token) {
+  if (token == 0 || tokens[token - 1].kind != wait_of_host) return 0;
+  return token > 1 && tokens[token - 2].is_result ? 2 : 1;
+}
+
+/// The tokens where steps of this period begin. They are of the kind that keeps the period best. Among kinds that keep
+/// it equally well, it is the most natural begin, and then the first in the recording.
+std::vector<std::size_t> begins_of_steps(const std::vector<Token>& tokens,
+                                         const std::vector<std::vector<std::size_t>>& places, std::size_t period) {
   const std::vector<std::size_t>* best = nullptr;
   double best_kept = 0;
-  for (const auto& of_kind : places) {
+  int best_natural = 0;
+  for (std::size_t kind = wait_of_host + 1; kind < places.size(); ++kind) {
+    const auto& of_kind = places[kind];
     if (of_kind.size() < fewest_steps) continue;
     const auto [gap, count] = usual_gap(of_kind);
     if (gap != period) continue;
     const double kept = static_cast<double>(count) / static_cast<double>(of_kind.size() - 1);
+    const int natural = naturalness(tokens, of_kind[of_kind.size() / 2]);
     const double gain = kept - best_kept;
-    if (best == nullptr || gain > equally_well || (gain > -equally_well && of_kind.front() < best->front())) {
+    const bool nicer = natural > best_natural || (natural == best_natural && best && of_kind.front() < best->front());
+    if (best == nullptr || gain > equally_well || (gain > -equally_well && nicer)) {
       best = &of_kind;
+      best_natural = natural;
       best_kept = std::max(kept, best_kept);
     }
   }
@@ -167,7 +238,8 @@ std::optional<Steps> steps_of(const std::vector<std::pair<std::size_t, std::size
     steps.bounds.push_back(first);
     covered += last - first;
     const std::size_t next = i + 1 < parts.size() ? parts[i + 1].first : last - 1;
-    if (last - first == steps.ops) times.emplace_back(submitted[next].time - submitted[first].time, i);
+    const std::uint64_t begin = submitted[first].on_gpu;
+    if (last - first == steps.ops) times.emplace_back(std::max(submitted[next].on_gpu, begin) - begin, i);
   }
   steps.bounds.push_back(parts.back().second);
   steps.coverage = static_cast<double>(covered) / static_cast<double>(submitted.size());
@@ -181,21 +253,24 @@ std::optional<Steps> steps_of(const std::vector<std::pair<std::size_t, std::size
 
 std::vector<std::size_t> submitted_order(const Recording& recording) {
   std::vector<std::size_t> order;
-  for (const SubmittedOp& one : submitted_ops(recording)) order.push_back(one.record);
+  for (const SubmittedOp& one : submitted_ops(recording, calls_of(recording))) order.push_back(one.record);
   return order;
 }
 
 std::optional<Steps> find_steps(const Recording& recording, std::string_view range) {
-  const std::vector<SubmittedOp> submitted = submitted_ops(recording);
+  const Calls calls = calls_of(recording);
+  const std::vector<SubmittedOp> submitted = submitted_ops(recording, calls);
   if (!range.empty()) return steps_of(parts_in(recording, submitted, range), submitted);
-  const std::vector<Kind> kinds = kinds_of(recording, submitted);
-  const auto places = places_of(kinds);
-  const std::size_t period = period_of(kinds, places);
+  const std::vector<Token> tokens = tokens_of(recording, submitted, times_of_waits(recording, calls));
+  const auto places = places_of(tokens);
+  const std::size_t period = period_of(tokens, places);
   if (period == 0) return std::nullopt;
-  const std::vector<std::size_t> begins = begins_of_steps(places, period);
+  const std::vector<std::size_t> begins = begins_of_steps(tokens, places, period);
   std::vector<std::pair<std::size_t, std::size_t>> parts;
-  for (std::size_t i = 0; i < begins.size(); ++i)
-    parts.emplace_back(begins[i], i + 1 < begins.size() ? begins[i + 1] : std::min(begins[i] + period, kinds.size()));
+  for (std::size_t i = 0; i < begins.size(); ++i) {
+    const std::size_t end = i + 1 < begins.size() ? begins[i + 1] : begins[i] + period;
+    parts.emplace_back(tokens[begins[i]].position, end < tokens.size() ? tokens[end].position : submitted.size());
+  }
   std::optional<Steps> steps = steps_of(parts, submitted);
   return steps && steps->coverage >= least_coverage ? steps : std::nullopt;
 }

@@ -88,8 +88,8 @@ void touch_pages(std::span<std::byte> memory) {
 
 void be_busy(Seconds time) {
   using Clock = std::chrono::steady_clock;
-  const auto end = Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                                      std::chrono::duration<double>(time.count()));
+  const auto end =
+      Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(time.count()));
   while (Clock::now() < end) {
   }
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "shiplap/core/error.hpp"
@@ -57,13 +58,16 @@ std::string table_of(const Advised& advised, const TextStyle& style) {
   return table.text(style);
 }
 
-std::string how_to(const Advice& advice, std::size_t number, const TextStyle& style) {
+std::string how_to(const Advice& advice, const std::vector<std::string>& languages, std::size_t number,
+                   const TextStyle& style) {
   std::string text = wrap(fmt::format("{}. {}.", number, advice.what), style.width, "   ") + "\n";
   text += "   " + wrap("Only if: " + advice.allowed_if, style.width - 3, "   ") + "\n";
   if (advice.bound)
-    text += "   " + wrap("The predicted time is a bound: the step takes at least as long.", style.width - 3, "   ") + "\n";
+    text +=
+        "   " + wrap("The predicted time is a bound: the step takes at least as long.", style.width - 3, "   ") + "\n";
   for (const HowTo& how : advice.how)
-    text += "   " + wrap(fmt::format("{}: {}", how.language, how.text), style.width - 3, "     ") + "\n";
+    if (std::ranges::find(languages, how.language) != languages.end())
+      text += "   " + wrap(fmt::format("{}: {}", how.language, how.text), style.width - 3, "     ") + "\n";
   return text;
 }
 
@@ -78,26 +82,28 @@ std::string whole_program(const Advised& advised) {
 }  // namespace
 
 std::string advice_report(const Advised& advised, const TextStyle& style) {
-  std::string out = fmt::format("Advice for {} on {}, profile {}\n\n", shortened(advised.program), advised.gpu,
-                                advised.profile);
+  std::string out =
+      fmt::format("Advice for {} on {}, profile {}\n\n", shortened(advised.program), advised.gpu, advised.profile);
   if (advised.step.repeats > 0) {
-    out += wrap(fmt::format("A step takes {} ({} to {} for half of the {} steps recorded; {} of all work is in steps): {}.",
-                            to_string(advised.step.time.value), to_string(advised.step.time.low),
-                            to_string(advised.step.time.high), advised.step.repeats, percent(advised.coverage),
-                            what_a_step_does(advised.step)),
+    out += wrap(fmt::format(
+                    "A step takes {} ({} to {} for half of the {} steps recorded; {} of all work is in steps): {}.",
+                    to_string(advised.step.time.value), to_string(advised.step.time.low),
+                    to_string(advised.step.time.high), advised.step.repeats, percent(advised.coverage),
+                    what_a_step_does(advised.step)),
                 style.width) +
            "\n";
-    out += wrap(fmt::format("The simulation of the recording takes {} a step ({}).", to_string(advised.recorded.time),
-                            signed_percent(advised.fidelity)),
-                style.width) +
-           "\n\n";
+    std::string simulated = fmt::format("The simulation of the recording takes {} a step ({}).",
+                                        to_string(advised.recorded.time), signed_percent(advised.fidelity));
+    if (advised.slowed_by_recording)
+      simulated += " Recording slows a program that gives the GPU so many ops, and the simulation does not have that.";
+    out += wrap(simulated, style.width) + "\n\n";
   }
   if (!advised.refused.empty()) return out + wrap("No advice: " + advised.refused, style.width) + "\n";
   if (advised.advice.empty()) return out + wrap("Nothing to gain here. " + advised.limit, style.width) + "\n";
   out += table_of(advised, style) + "\n" + wrap(whole_program(advised), style.width) + "\n" +
          wrap(advised.limit, style.width) + "\n\n";
   std::size_t number = 0;
-  for (const Advice& one : advised.advice) out += how_to(one, ++number, style) + "\n";
+  for (const Advice& one : advised.advice) out += how_to(one, advised.languages, ++number, style) + "\n";
   return out;
 }
 

@@ -25,7 +25,8 @@ Record random_record(std::mt19937_64& random) {
     case 0:
       return RecordedCall{random(), number(), time(), name()};
     case 1:
-      return RecordedCopy{random(), number(), time(), Bytes{below(1ull << 40)}, memory(), memory(), random(), random(), random(), number()};
+      return RecordedCopy{random(), number(), time(),  Bytes{below(1ull << 40)}, memory(), memory(), random(),
+                          random(), random(), number()};
     case 2:
       return RecordedKernel{random(), number(), time(), name(), below(1u << 30), number(), number()};
     case 3:

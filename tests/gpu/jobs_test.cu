@@ -280,15 +280,14 @@ TEST_F(JobsOnGpu, are_planned_when_their_kernel_first_waits_for_the_gpu_at_a_lar
   auto x = pinned_vector<float>(*device, n, 1.0f);
   auto y = pinned_vector<float>(*device, n);
   bool loaded = false;
-  const auto job = Job{n, "loads"}.in("x", x).out("y", y).kernel(
-      [&loaded](cudaStream_t stream, Chunk chunk, auto from, auto to) {
-        if (chunk.count >= 8 << 20 && !loaded) {
-          loaded = true;
-          cudaDeviceSynchronize();
-        }
-        add_one<<<static_cast<unsigned>((chunk.count + 255) / 256), 256, 0, stream>>>(chunk.count, from.data(),
-                                                                                      to.data());
-      });
+  const auto job = Job{n, "loads"}.in("x", x).out("y", y).kernel([&loaded](cudaStream_t stream, Chunk chunk, auto from,
+                                                                           auto to) {
+    if (chunk.count >= 8 << 20 && !loaded) {
+      loaded = true;
+      cudaDeviceSynchronize();
+    }
+    add_one<<<static_cast<unsigned>((chunk.count + 255) / 256), 256, 0, stream>>>(chunk.count, from.data(), to.data());
+  });
   run(*device, plan(node, job), job);
   EXPECT_TRUE(loaded);
   for (std::uint64_t i = 0; i < n; i += 997) ASSERT_EQ(y[i], 2) << i;

@@ -41,8 +41,7 @@ Cupti load_cupti() {
   find(cupti.stream_id, "cuptiGetStreamIdEx");
   find(cupti.configure_migrations, "cuptiActivityConfigureUnifiedMemoryCounter");
   find(cupti.describe, "cuptiGetResultString");
-  cupti.nvtx_initialize =
-      reinterpret_cast<decltype(cupti.nvtx_initialize)>(dlsym(library, "cuptiNvtxInitialize2"));
+  cupti.nvtx_initialize = reinterpret_cast<decltype(cupti.nvtx_initialize)>(dlsym(library, "cuptiNvtxInitialize2"));
   return cupti;
 }
 

@@ -1,5 +1,5 @@
-// CUPTI, loaded at run time: it records GPU activity and calls into CUDA. SHIPLAP_HAS_CUPTI is defined where its headers
-// were found.
+// CUPTI, loaded at run time: it records GPU activity and calls into CUDA. SHIPLAP_HAS_CUPTI is defined where its
+// headers were found.
 #pragma once
 
 #if __has_include(<cupti.h>)
