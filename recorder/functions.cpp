@@ -71,7 +71,11 @@ std::string_view name_in_programs(std::string_view name) {
   }
 }
 
-bool has_stream_per_thread(std::string_view name) { return name.ends_with("_ptsz") || name.ends_with("_ptds"); }
+bool has_stream_per_thread(std::string_view name) {
+  // A version may follow: "cudaMemcpyAsync_ptsz_v7000", but "cuMemcpyHtoDAsync_v2_ptsz".
+  const std::string_view suffixes = name.substr(name_in_programs(name).size());
+  return suffixes.find("_ptsz") != std::string_view::npos || suffixes.find("_ptds") != std::string_view::npos;
+}
 
 std::optional<Reads> watched(std::string_view name_in_cupti) {
   const std::string name = std::string(name_in_programs(name_in_cupti)) + "$";

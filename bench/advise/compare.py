@@ -137,7 +137,7 @@ def row(one: dict) -> str:
     advice, step = one["advice"], one["step_ms"]
     names = " + ".join(a["rule"] for a in advice["advice"]) or advice["refused"] or "nothing to gain"
     cost = (step["recorded"] / step["before"] - 1) * 100
-    line = f"{one['program']:<16} {step['before']:>9.3f} {cost:>+6.1f} % {advice['fidelity'] * 100:>+6.1f} % "
+    line = f"{one['program']:<16} {step['before']:>9.3f} {cost:>+6.1f} % {advice['fidelity']['value'] * 100:>+6.1f} % "
     best = last_time(advice)
     line += f"{best * step['before']:>9.3f} " if best else "        – "
     followed = last_time(one["followed"]) if one["followed"] else None

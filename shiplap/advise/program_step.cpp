@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 #include <set>
@@ -21,8 +22,8 @@ Seconds seconds(std::uint64_t nanoseconds) { return Seconds{static_cast<double>(
 Seconds between(std::uint64_t from, std::uint64_t to) { return seconds(to > from ? to - from : 0); }
 
 bool allocates(const std::string& function) {
-  return function.find("Alloc") != std::string::npos || function.find("Free") != std::string::npos ||
-         function.find("Register") != std::string::npos;
+  constexpr std::array parts{"Malloc", "Alloc", "Free", "Register", "Unregister"};  // the last two pin and unpin
+  return std::ranges::any_of(parts, [&](const char* part) { return function.find(part) != std::string::npos; });
 }
 bool is_async(const std::string& function) { return function.find("Async") != std::string::npos; }
 

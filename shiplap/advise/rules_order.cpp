@@ -11,6 +11,8 @@ namespace {
 
 constexpr Bytes small_copy{256 * 1024};
 constexpr std::size_t fewest_batched = 8;
+/// A shorter pause between two calls is that of the loop around them and of the recorder. It goes with the calls.
+constexpr Seconds least_own_code = microseconds(1);
 
 bool is_small_copy(const StepOp& op) { return op.kind == StepOp::Kind::copy && op.size <= small_copy; }
 bool continues(const StepOp& first, const StepOp& op) {
@@ -36,6 +38,10 @@ StepOp one_copy(const ProgramStep& step, std::size_t first, std::size_t end, con
   for (std::size_t i = first + 1; i < end; ++i) {
     const StepOp& op = step.ops[i];
     all.size += op.size;
+    if (op.host_before >= least_own_code) {
+      all.host_before += op.host_before;
+      all.allocating += op.allocating;
+    }
     all.same_content = all.same_content && op.same_content;
     all.after.insert(all.after.end(), op.after.begin(), op.after.end());
   }

@@ -66,6 +66,7 @@ StepOp part_of(StepOp op, std::size_t n, std::size_t k, std::uint32_t stream) {
   op.time = op.time / static_cast<double>(n);
   op.stream = stream;
   op.blocks = false;
+  op.returning = Seconds{0};
   op.after.clear();
   if (k > 0) op.host_before = op.allocating = Seconds{0};
   return op;
@@ -123,6 +124,7 @@ std::optional<ChangedStep> overlap_steps(const ProgramStep& step, const Profile&
     StepOp copy = step.ops[i];
     copy.stream = copies;
     copy.blocks = false;
+    copy.returning = Seconds{0};
     copy.after = {{last_kernel, 1}};  // the kernels of the step before have read the array that it overwrites
     edit.replace(i, edit.add(std::move(copy)));
   }
@@ -131,6 +133,7 @@ std::optional<ChangedStep> overlap_steps(const ProgramStep& step, const Profile&
     StepOp copy = step.ops[i];
     copy.stream = copies + 1;
     copy.blocks = false;
+    copy.returning = Seconds{0};
     copy.after = {{last_kernel, 0}};
     awaited = edit.add(std::move(copy));
     edit.replace(i, awaited);

@@ -14,8 +14,16 @@ namespace {
 
 constexpr std::size_t longest_program = 70;  // characters
 
+/// The command line with paths reduced to the names of their files, and cut off where it is long.
 std::string shortened(const std::string& program) {
-  return program.size() <= longest_program ? program : program.substr(0, longest_program - 1) + "…";
+  std::string text;
+  for (std::size_t at = 0; at < program.size();) {
+    const std::size_t end = std::min(program.find(' ', at), program.size());
+    const std::string word = program.substr(at, end - at);
+    text += (text.empty() ? "" : " ") + word.substr(word.rfind('/') + 1);
+    at = end + 1;
+  }
+  return text.size() <= longest_program ? text : text.substr(0, longest_program - 1) + "…";
 }
 
 std::string copied(const ProgramStep& step, bool to_device) {
@@ -112,7 +120,8 @@ std::string advice_svg(const Advised& advised) {
   std::vector<SvgPanel> panels{{"recorded", advised.recorded.schedule, advised.recorded.timeline}};
   if (advised.advised) panels.push_back({"advised", advised.advised->schedule, advised.advised->timeline});
   return svg(panels, {.title = shortened(advised.program),
-                      .subtitle = fmt::format("{} a step, {}", to_string(advised.step.time.value), advised.gpu)});
+                      .subtitle = fmt::format("{} a step, {}", to_string(advised.step.time.value), advised.gpu),
+                      .colours = "step"});
 }
 
 Json advice_trace(const Advised& advised) {

@@ -177,7 +177,7 @@ class Canvas {
     constexpr double swatch = 16;
     const std::uint32_t swatches = std::min<std::uint32_t>(chunks_, 16);
     double at = plot_left();
-    text(at, y, "small", "chunk 0");
+    text(at, y, "small", options_.colours + " 0");
     at += 58;
     for (std::uint32_t i = 0; i < swatches; ++i) {
       const std::uint32_t chunk = swatches > 1 ? i * (chunks_ - 1) / (swatches - 1) : 0;

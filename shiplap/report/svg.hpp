@@ -22,6 +22,7 @@ struct SvgOptions {
   std::string title = {};
   std::string subtitle = {};
   std::optional<Seconds> bound = {};  ///< drawn as a dashed line
+  std::string colours = "chunk";      ///< what has a colour of its own: `Op::chunk` may stand for something else
   unsigned width = 960;               ///< px
 };
 

@@ -27,7 +27,7 @@ const std::map<std::string, std::vector<std::string>, std::less<>> rule{
     {"pipeline", {"device", "plan", "strategy", "workload", "schedule", "profile", "measure"}},
     {"evaluate", {"device", "pipeline", "plan", "strategy", "workload", "model", "sim", "schedule", "profile"}},
     {"emit", {"strategy", "schedule", "workload"}},
-    {"advise", {"plan", "strategy", "workload", "sim", "schedule", "profile"}},
+    {"advise", {"sim", "schedule", "profile"}},
     // Report knows the value types, not what makes them.
     {"report",
      {"schedule/schedule.hpp",  "schedule/timeline.hpp", "profile/profile.hpp",     "profile/parameter_table.hpp",

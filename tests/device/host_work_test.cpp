@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdint>
 #include <cstring>
+#include <ctime>
 #include <numeric>
 #include <random>
 #include <vector>
@@ -38,6 +39,31 @@ TEST(TouchPages, keeps_what_the_memory_holds) {
 }
 
 TEST(TouchPages, of_nothing_does_nothing) { EXPECT_NO_THROW(touch_pages({})); }
+
+TEST(BeBusy, takes_at_least_its_time_and_computes_meanwhile) {
+  using Steady = std::chrono::steady_clock;
+  const auto computed = [] {
+    timespec time{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+  };
+  double most = 0;
+  for (const double time : {1e-6, 200e-6, 0.01, 0.01, 0.01}) {
+    const double computed_before = computed();
+    const auto start = Steady::now();
+    be_busy(Seconds{time});
+    EXPECT_GE(std::chrono::duration<double>(Steady::now() - start).count(), time);
+    most = std::max(most, computed() - computed_before);
+  }
+  EXPECT_GE(most, 0.001);  // it does not sleep; other programs may take most of the time
+}
+
+TEST(BeBusy, returns_at_once_for_no_time) {
+  const auto start = std::chrono::steady_clock::now();
+  be_busy(Seconds{0});
+  be_busy(Seconds{-5});
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(4));
+}
 
 // Pages that the system has promised and not made yet; single ones, or touching one would make its neighbours too.
 class Promised {

@@ -1,0 +1,231 @@
+// Advice for programs that were recorded on an H100, and when there is none.
+#include "shiplap/advise/advice.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "shiplap/core/json.hpp"
+#include "tests/support/message_of.hpp"
+
+namespace shiplap {
+namespace {
+
+Recording committed_recording(const std::string& name) {
+  const std::string path = std::string(SHIPLAP_SOURCE_DIR) + "/tests/advise/recordings/" + name + ".jsonl";
+  std::ifstream file(path);
+  if (!file) throw Error(path + " is missing");
+  return read_recording(file, path);
+}
+Advised advice_for(const std::string& name, const AdviseOptions& options = {}) {
+  return advise(committed_recording(name), find_profile("h100"), options);
+}
+std::vector<std::string> rules_of(const Advised& advised) {
+  std::vector<std::string> names;
+  for (const Advice& one : advised.advice) names.push_back(one.rule);
+  return names;
+}
+
+/// A program, how far its simulation may be from the recording, and the advice that may come first.
+struct Expected {
+  const char* program;
+  double infidelity;
+  std::vector<std::string> first;  ///< empty: there is no advice
+};
+void PrintTo(const Expected& expected, std::ostream* out) { *out << expected.program; }
+
+class RecordedProgram : public ::testing::TestWithParam<Expected> {};
+
+/// The median of the distances between the first works on the GPU of consecutive steps, from the records themselves.
+Seconds median_distance(const Recording& recording) {
+  const auto steps = find_steps(recording);
+  const std::vector<std::size_t> order = submitted_order(recording);
+  const auto start = [&](std::size_t position) {
+    return std::visit(
+        [](const auto& record) {
+          if constexpr (requires { record.time; })
+            return record.time.start;
+          else
+            return std::uint64_t{0};
+        },
+        recording.records[order[position]]);
+  };
+  std::vector<double> distances;
+  for (std::size_t i = 0; i + 1 < steps->bounds.size(); ++i)
+    if (steps->bounds[i + 1] - steps->bounds[i] == steps->ops && steps->bounds[i + 1] < order.size())
+      distances.push_back(static_cast<double>(start(steps->bounds[i + 1]) - start(steps->bounds[i])));
+  std::ranges::sort(distances);
+  const std::size_t middle = distances.size() / 2;
+  const double median = distances.size() % 2 == 1 ? distances[middle] : (distances[middle - 1] + distances[middle]) / 2;
+  return Seconds{median * 1e-9};
+}
+
+TEST_P(RecordedProgram, takes_as_long_in_the_simulation_as_in_the_recording) {
+  const Recording recording = committed_recording(GetParam().program);
+  const Advised advised = advise(recording, find_profile("h100"));
+  const Seconds recorded = median_distance(recording);
+  EXPECT_NEAR(advised.recorded.time / recorded, 1, GetParam().infidelity);
+  EXPECT_NEAR(advised.fidelity, advised.recorded.time / recorded - 1, 0.01);
+}
+
+TEST_P(RecordedProgram, gets_the_right_advice_first) {
+  const Advised advised = advice_for(GetParam().program);
+  EXPECT_EQ(advised.refused, "");
+  if (GetParam().first.empty()) {
+    EXPECT_EQ(rules_of(advised), std::vector<std::string>{});
+    EXPECT_FALSE(advised.advised);
+  } else {
+    ASSERT_FALSE(advised.advice.empty());
+    EXPECT_NE(std::ranges::find(GetParam().first, advised.advice.front().rule), GetParam().first.end())
+        << advised.advice.front().rule;
+    EXPECT_TRUE(advised.advised);
+  }
+}
+
+TEST_P(RecordedProgram, gets_advice_that_saves_more_with_each_rule) {
+  const Advised advised = advice_for(GetParam().program);
+  Seconds before = advised.step.time.value;
+  bool bounds = false;
+  std::vector<std::string> names;
+  for (const Advice& one : advised.advice) {
+    EXPECT_LT(one.with_before.value, before - advised.step.time.value * 0.015) << one.rule;
+    EXPECT_LE(one.with_before.low, one.with_before.value * 0.951) << one.rule;  // at least 5 % to either side
+    EXPECT_GE(one.with_before.high, one.with_before.value * 1.049) << one.rule;
+    EXPECT_TRUE(one.bound || !bounds) << one.rule << " is no bound and comes after one";
+    EXPECT_EQ(std::ranges::count(names, one.rule), 0) << one.rule;
+    before = one.with_before.value;
+    bounds = bounds || one.bound;
+    names.push_back(one.rule);
+  }
+  if (advised.advised) {
+    EXPECT_NEAR(advised.advised->time / advised.recorded.time, before / advised.step.time.value, 1e-6);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Recorded, RecordedProgram,
+                         ::testing::Values(Expected{"cupy_arrays", 0.05, {"pin"}}, Expected{"saxpy", 0.05, {"pin"}},
+                                           Expected{"serial", 0.05, {"overlap steps", "chunks on streams"}},
+                                           Expected{"stencil", 0.05, {"drop waits"}},
+                                           Expected{"small_copies", 0.4, {"batch copies"}},
+                                           Expected{"torch_inference", 0.05, {"pin"}},
+                                           Expected{"torch_weights", 0.05, {"keep on the GPU"}},
+                                           Expected{"torch_loader", 0.05, {"pin"}}, Expected{"pipelined", 0.05, {}},
+                                           Expected{"cupy_resident", 0.05, {}}),
+                         [](const auto& one) { return std::string(one.param.program); });
+
+TEST(Advise, takes_the_rules_that_it_is_given_in_their_order) {
+  const std::vector<std::string> only{"chunks on streams"};
+  EXPECT_EQ(rules_of(advice_for("serial", {.only = only})), only);
+  const std::vector<std::string> two{"pin", "overlap steps"};
+  const Advised advised = advice_for("saxpy", {.only = two});
+  EXPECT_EQ(rules_of(advised), two);
+  ASSERT_TRUE(advised.advised);
+  EXPECT_LT(advised.advised->time, advised.recorded.time);
+}
+
+TEST(Advise, refuses_rules_that_do_not_exist_and_those_that_do_not_apply) {
+  const std::string unknown = message_of<UsageError>([] { advice_for("serial", {.only = {"write faster code"}}); });
+  EXPECT_NE(unknown.find("write faster code"), std::string::npos) << unknown;
+  for (const Rule& rule : rules()) EXPECT_NE(unknown.find(rule.name), std::string::npos) << unknown;
+  const std::string applies_not = message_of<UsageError>([] { advice_for("serial", {.only = {"pin"}}); });
+  EXPECT_NE(applies_not.find("pin does not apply"), std::string::npos) << applies_not;
+}
+
+TEST(Advise, leaves_changes_that_save_less_than_it_is_told) {
+  EXPECT_TRUE(advice_for("stencil", {.least_gain = 0.99}).advice.empty());
+}
+
+TEST(Advise, is_refused_where_nothing_repeats_and_says_how_a_step_is_named) {
+  Recording recording{.program = "./once", .gpu = "a GPU", .records = {}};
+  for (std::uint64_t i = 1; i <= 20; ++i) {
+    recording.records.emplace_back(RecordedCall{i, 0, {i * 1000, i * 1000 + 10}, "cudaLaunchKernel"});
+    recording.records.emplace_back(
+        RecordedKernel{i, 1, {i * 1000 + 100, i * 1000 + 200}, "kernel " + std::to_string(i)});
+  }
+  const Advised advised = advise(recording, find_profile("h100"));
+  EXPECT_TRUE(advised.advice.empty());
+  EXPECT_NE(advised.refused.find("--from"), std::string::npos) << advised.refused;
+  EXPECT_EQ(advised.program, "./once");
+  const Advised named = advise(recording, find_profile("h100"), {.range = "epoch"});
+  EXPECT_NE(named.refused.find("\"epoch\""), std::string::npos) << named.refused;
+}
+
+TEST(Advise, is_refused_with_a_profile_that_does_not_reproduce_the_recording) {
+  Profile slow = find_profile("h100");
+  for (LinkModel& link : slow.links) {
+    link.h2d.per_byte.value.seconds *= 10;
+    link.d2h.per_byte.value.seconds *= 10;
+  }
+  const Advised advised = advise(committed_recording("serial"), slow);  // its copies are pinned
+  EXPECT_TRUE(advised.advice.empty());
+  EXPECT_FALSE(advised.advised);
+  EXPECT_GT(advised.fidelity, 0.2);
+  EXPECT_NE(advised.refused.find("simulation"), std::string::npos) << advised.refused;
+  EXPECT_FALSE(advise(committed_recording("serial"), slow, {.largest_infidelity = 20}).advice.empty());
+}
+
+TEST(Advise, is_refused_where_the_simulation_is_too_short_unless_recording_has_slowed_the_program) {
+  const Advised slowed = advice_for("small_copies");
+  EXPECT_TRUE(slowed.slowed_by_recording);
+  EXPECT_LT(slowed.fidelity, -0.2);
+  EXPECT_FALSE(slowed.advice.empty());
+  const Advised refused = advice_for("small_copies", {.ops_per_second = 1e9});
+  EXPECT_FALSE(refused.slowed_by_recording);
+  EXPECT_TRUE(refused.advice.empty());
+  EXPECT_NE(refused.refused, "");
+  EXPECT_NE(advice_for("small_copies", {.largest_slowdown = 0.1}).refused, "");
+}
+
+TEST(Advise, throws_for_a_recording_without_work_of_a_gpu) {
+  const std::string message = message_of([] { advise(Recording{}, find_profile("h100")); });
+  EXPECT_NE(message.find("did not use a GPU"), std::string::npos) << message;
+  const Recording calls{.program = "", .gpu = "", .records = {RecordedCall{1, 0, {1, 2}, "cudaMalloc"}}};
+  EXPECT_THROW(advise(calls, find_profile("h100")), Error);
+}
+
+TEST(Advise, knows_the_languages_by_the_kernels_and_else_by_the_command_line) {
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(advice_for("torch_loader").languages, Names{"PyTorch"});
+  EXPECT_EQ(advice_for("cupy_arrays").languages, Names{"CuPy"});
+  EXPECT_EQ(advice_for("saxpy").languages, Names{"CUDA C++"});
+  Recording recording{.program = "python train.py", .gpu = "", .records = {RecordedKernel{.time = {}, .name = "k"}}};
+  EXPECT_EQ(advise(recording, find_profile("h100")).languages, (Names{"PyTorch", "CuPy", "JAX"}));
+  recording.records.emplace_back(RecordedKernel{.time = {}, .name = "loop_multiply_fusion"});
+  EXPECT_EQ(advise(recording, find_profile("h100")).languages, Names{"JAX"});
+}
+
+TEST(AdviceJson, has_schema_version_and_each_advice_with_its_times) {
+  const Advised advised = advice_for("torch_loader");
+  const Json json = to_json(advised);
+  EXPECT_EQ(json.at("schema"), "shiplap/advice");
+  EXPECT_EQ(json.at("version"), 1);
+  EXPECT_EQ(json.at("program"), advised.program);
+  EXPECT_EQ(json.at("profile"), "h100");
+  EXPECT_EQ(json.at("refused"), "");
+  EXPECT_EQ(json.at("ops").get<std::size_t>(), advised.step.ops.size());
+  EXPECT_NEAR(json.at("step").at("value").get<double>(), in_milliseconds(advised.step.time.value), 1e-9);
+  EXPECT_EQ(json.at("step").at("unit"), "ms");
+  ASSERT_EQ(json.at("advice").size(), advised.advice.size());
+  ASSERT_FALSE(advised.advice.empty());
+  for (std::size_t i = 0; i < advised.advice.size(); ++i) {
+    const Json& one = json.at("advice").at(i);
+    const Advice& advice = advised.advice[i];
+    EXPECT_EQ(one.at("rule"), advice.rule);
+    EXPECT_EQ(one.at("what"), advice.what);
+    EXPECT_EQ(one.at("allowed_if"), advice.allowed_if);
+    EXPECT_EQ(one.at("bound"), advice.bound);
+    EXPECT_EQ(one.at("how").size(), advice.how.size());
+    EXPECT_EQ(one.at("how").at(0).at("language"), std::string(advice.how[0].language));
+    EXPECT_NEAR(one.at("with_before").at("low").get<double>(), in_milliseconds(advice.with_before.low), 1e-9);
+    EXPECT_NEAR(one.at("step").at("value").get<double>(), in_milliseconds(advice.step.value), 1e-9);
+    EXPECT_NEAR(one.at("once").at("value").get<double>(), in_milliseconds(advice.once), 1e-9);
+  }
+}
+
+}  // namespace
+}  // namespace shiplap

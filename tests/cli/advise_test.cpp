@@ -1,0 +1,96 @@
+// shiplap advise on recordings, and what it says where it cannot record.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tests/cli/program.hpp"
+#include "tests/support/json_schema.hpp"
+
+namespace shiplap {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+std::string recording(const std::string& name) {
+  return "'" + (fs::path(SHIPLAP_SOURCE_DIR) / "tests/advise/recordings" / (name + ".jsonl")).string() + "'";
+}
+
+bool has_recorder() { return fs::exists(fs::path(SHIPLAP_PROGRAM).parent_path() / "libshiplap_recorder.so"); }
+
+using Advise = Cli;
+
+TEST_F(Advise, shows_what_each_change_saves_and_how_it_is_done) {
+  const Outcome shown = shiplap("advise " + recording("saxpy"));
+  EXPECT_EQ(shown.code, 0) << shown.err;
+  EXPECT_THAT(shown.out, AllOf(HasSubstr("advise_saxpy"), HasSubstr("A step takes"), HasSubstr("1  pin"),
+                               HasSubstr("Only if:"), HasSubstr("CUDA C++: "), Not(HasSubstr("PyTorch: "))));
+  EXPECT_THAT(shown.err, HasSubstr("built-in profile h100"));
+}
+
+TEST_F(Advise, says_that_there_is_nothing_to_gain) {
+  EXPECT_THAT(shiplap("advise " + recording("pipelined")).out, HasSubstr("Nothing to gain here."));
+}
+
+TEST_F(Advise, writes_json_of_its_schema_and_both_pictures) {
+  const std::string svg = (folder / "advice.svg").string(), trace = (folder / "advice.json").string();
+  const Json advised = parsed(
+      shiplap("advise --json --profile h100 --svg '" + svg + "' --trace '" + trace + "' " + recording("serial")));
+  const JsonSchema schema(Json::parse(read(SHIPLAP_SOURCE_DIR "/docs/schema/advice.schema.json")));
+  EXPECT_THAT(schema.problems(advised), IsEmpty());
+  EXPECT_THAT(read(svg), AllOf(HasSubstr("recorded"), HasSubstr("advised")));
+  EXPECT_FALSE(Json::parse(read(trace)).at("traceEvents").empty());
+}
+
+TEST_F(Advise, predicts_the_changes_that_are_named_and_no_others) {
+  const Json advised = parsed(shiplap("advise --json --only pin --only 'chunks on streams' " + recording("saxpy")));
+  ASSERT_EQ(advised.at("advice").size(), 2u);
+  EXPECT_EQ(advised.at("advice").at(1).at("rule"), "chunks on streams");
+  expect_refused(shiplap("advise --only pun " + recording("saxpy")), 64, {"--only", "pun", "pin"});
+  expect_refused(shiplap("advise --only 'batch copies' " + recording("saxpy")), 64, {"does not apply"});
+}
+
+TEST_F(Advise, wants_a_recording_or_a_program) {
+  expect_refused(shiplap("advise"), 64, {"recording", "--"});
+  expect_refused(shiplap("advise " + recording("saxpy") + " -- true"), 64, {"recording"});
+  expect_refused(shiplap("advise --record x.jsonl " + recording("saxpy")), 64, {"--record"});
+  expect_refused(shiplap("advise " + (folder / "none.jsonl").string()), 1, {"none.jsonl"});
+  expect_refused(shiplap("advise " + write("text.jsonl", "no recording\n").string()), 1, {"text.jsonl", "line 1"});
+}
+
+TEST_F(Advise, asks_for_a_profile_of_a_gpu_that_it_does_not_know) {
+  const std::string head = R"({"schema":"shiplap/recording","version":1,"program":"a","gpu":"GPU 9"})";
+  const std::string file = write("other.jsonl", head + "\n").string();
+  expect_refused(shiplap("advise " + file), 64, {"GPU 9", "--profile", "--device"});
+  expect_refused(shiplap("advise --profile h100 " + file), 1, {"no copy and no kernel"});
+}
+
+TEST_F(Advise, keeps_the_exit_code_of_a_program_that_uses_no_gpu) {
+  const Outcome ended = shiplap("advise -- sh -c 'echo from the program; exit 7'");
+  if (!has_recorder()) {
+    expect_refused(ended, 1, {"no recorder", "CUPTI"});
+    return;
+  }
+  EXPECT_EQ(ended.code, 7);
+  EXPECT_EQ(ended.out, "from the program\n");
+  EXPECT_THAT(ended.err, HasSubstr("nothing was recorded"));
+  EXPECT_EQ(shiplap("advise -- sh -c 'kill -SEGV $$'").code, 128 + SIGSEGV);
+  expect_refused(shiplap("advise -- ./no-such-program"), 1, {"no-such-program", "cannot be started"});
+}
+
+TEST_F(Advise, leaves_a_program_to_the_tool_that_records_it_already) {
+  if (!has_recorder()) GTEST_SKIP() << "this build has no recorder";
+  setenv("CUDA_INJECTION64_PATH", "other.so", 1);
+  const Outcome refused = shiplap("advise -- true");
+  unsetenv("CUDA_INJECTION64_PATH");
+  expect_refused(refused, 1, {"CUDA_INJECTION64_PATH", "another tool"});
+}
+
+}  // namespace
+}  // namespace shiplap
