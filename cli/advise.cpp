@@ -11,6 +11,7 @@
 #include <fstream>
 #include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
@@ -178,7 +179,8 @@ void add_advise(CLI::App& app, std::vector<std::string> program) {
       ->add_option("--only", flags->only,
                    "predict these changes instead of the best ones, as in pin,'chunks on streams'")
       ->type_name("RULE")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->allow_extra_args(false);  // a RECORDING may follow
   command->add_option("--record", flags->record, "keep the recording in this file")->type_name("FILE");
   command->add_option("--svg", flags->svg, "draw the recorded steps above the advised ones into this file")
       ->type_name("FILE");

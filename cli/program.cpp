@@ -26,7 +26,7 @@ int run_program(CLI::App& app, int argc, char** argv) {
   } catch (const CLI::ExtrasError&) {
     return complain(message_on_unexpected(app), ExitCode::usage);
   } catch (const CLI::RuntimeError& e) {
-    return e.get_exit_code();  // of a program that was run
+    return e.get_exit_code();  // the exit code of a program that was run
   } catch (const CLI::ParseError& e) {
     return app.exit(e) == 0 ? 0 : static_cast<int>(ExitCode::usage);
   } catch (const Error& e) {

@@ -9,7 +9,7 @@ namespace shiplap::cli {
 
 /// How the program ended, and what was recorded.
 struct RecordedProgram {
-  int exit_code = 0;                              ///< of the program; 128 and the signal's number after a signal
+  int exit_code = 0;  ///< exit code of the program; 128 and the signal's number after a signal
   std::vector<std::filesystem::path> recordings;  ///< one file for each process that used a GPU
   std::vector<std::string> refused;               ///< why processes were not recorded
 };

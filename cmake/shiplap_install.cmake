@@ -34,6 +34,10 @@ endif()
 string(APPEND shiplap_pc_libraries " -lpthread")  # nvcc refuses -pthread
 file(RELATIVE_PATH shiplap_pc_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 string(REGEX REPLACE "/$" "" shiplap_pc_prefix "${shiplap_pc_prefix}")
+set(shiplap_pc_sqlite)
+if(SQLite3_FOUND)
+  set(shiplap_pc_sqlite " sqlite3")
+endif()
 configure_file(${PROJECT_SOURCE_DIR}/cmake/shiplap.pc.in ${PROJECT_BINARY_DIR}/shiplap.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/shiplap.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 

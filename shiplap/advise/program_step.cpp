@@ -15,7 +15,8 @@ namespace shiplap {
 namespace {
 
 constexpr std::size_t most_steps_before = 4;
-/// A thread whose own pause is so many times as long as the time since another thread's call has waited for that call.
+/// A thread has waited for another thread's call when its own pause is at least this factor longer than the time since
+/// that call.
 constexpr double waited_for_another = 4;
 
 Seconds seconds(std::uint64_t nanoseconds) { return Seconds{static_cast<double>(nanoseconds) * 1e-9}; }

@@ -42,7 +42,7 @@ constexpr std::array how_to_copy_asynchronously{
 constexpr std::array how_to_drop_waits{
     HowTo{"CUDA C++",
           "Remove cudaDeviceSynchronize and cudaStreamSynchronize; kernels of a stream run in order anyway."},
-    HowTo{"PyTorch", "Remove torch.cuda.synchronize(), and read .item() of losses every so many steps."},
+    HowTo{"PyTorch", "Remove torch.cuda.synchronize(), and read .item() of losses less often."},
     HowTo{"CuPy", "Remove Stream.synchronize() and conversions such as float(x) in the loop."},
     HowTo{"JAX", "Call block_until_ready() only on what the host reads."}};
 constexpr std::array how_to_overlap_steps{

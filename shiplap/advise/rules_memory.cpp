@@ -11,7 +11,7 @@
 namespace shiplap {
 namespace {
 
-constexpr Bytes worth_pinning{64 * 1024};        // of all pageable copies of a step
+constexpr Bytes worth_pinning{64 * 1024};        // all pageable copies of a step together
 constexpr double worth_allocating_once = 0.005;  // fraction of the step
 
 /// One thread copies at this fraction of the profile's rate or faster, also when pages are new to it.

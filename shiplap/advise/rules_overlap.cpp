@@ -12,7 +12,7 @@ namespace shiplap {
 namespace {
 
 constexpr std::size_t chunk_numbers[] = {2, 4, 8, 16, 32, 64};
-constexpr Bytes least_chunk{256 * 1024};  // of the copies of one direction
+constexpr Bytes least_chunk{256 * 1024};  // copies of one direction together
 
 bool is_pinned_copy(const StepOp& op, bool to_device) {
   return op.kind == StepOp::Kind::copy && op.to_device == to_device && op.host_memory != MemoryKind::pageable;

@@ -23,7 +23,7 @@ struct SimulatedStep {
   Seconds time{0};                       ///< from one step to the next in a long run
   Schedule schedule;                     ///< a few steps
   Timeline timeline;                     ///< their simulated times
-  std::vector<std::string> assumptions;  ///< of the simulation, one sentence each
+  std::vector<std::string> assumptions;  ///< what the simulation assumes, one sentence each
 };
 /// Simulates steps one after the other. Throws as `simulate` does.
 SimulatedStep simulated_step(const ProgramStep&, const Profile&);

@@ -15,8 +15,10 @@ constexpr std::size_t fewest_steps = 3;
 constexpr double least_coverage = 0.5;
 /// A period that is confirmed by this fraction of the tokens that confirm the best one is as good as it.
 constexpr double nearly_as_often = 0.995;
-/// Kinds of ops keep the period equally well when these fractions of their distances differ by less than this.
-constexpr double equally_well = 0.05;
+/// Kinds of ops keep the period equally well when the fractions of their distances that are the period differ by less
+/// than this; a kind that is a more natural begin of a step may keep it worse by `natural_begin`.
+constexpr double equally_well = 0.01;
+constexpr double natural_begin = 0.05;
 
 /// The call that submitted a copy, kernel or fill, and its time on the GPU; nullopt for other records.
 struct Origin {
@@ -67,7 +69,7 @@ constexpr Kind wait_of_host = 0;
 /// One op or several like ones in a row, or a wait of the host.
 struct Token {
   Kind kind;               ///< an op after a wait is of another kind than the same op elsewhere
-  std::size_t position;    ///< of its first op in the submitted order; of a wait, of the next op
+  std::size_t position;    ///< its first op in the submitted order, or the op after a wait
   Kind op = wait_of_host;  ///< the kind of its ops
   bool is_result = false;  ///< whether it copies to the host
 };
@@ -184,7 +186,7 @@ int naturalness(const std::vector<Token>& tokens, std::size_t token) {
 }
 
 /// The tokens where steps of this period begin. They are of the kind that keeps the period best. Among kinds that keep
-/// it equally well, it is the most natural begin, and then the first in the recording.
+/// it equally well, it is the most natural begin, then the rarest kind, and then the first in the recording.
 std::vector<std::size_t> begins_of_steps(const std::vector<Token>& tokens,
                                          const std::vector<std::vector<std::size_t>>& places, std::size_t period) {
   const std::vector<std::size_t>* best = nullptr;
@@ -198,11 +200,16 @@ std::vector<std::size_t> begins_of_steps(const std::vector<Token>& tokens,
     const double kept = static_cast<double>(count) / static_cast<double>(of_kind.size() - 1);
     const int natural = naturalness(tokens, of_kind[of_kind.size() / 2]);
     const double gain = kept - best_kept;
-    const bool nicer = natural > best_natural || (natural == best_natural && best && of_kind.front() < best->front());
-    if (best == nullptr || gain > equally_well || (gain > -equally_well && nicer)) {
+    // A kind that occurs less often begins fewer steps that are none.
+    const auto plainer = [&] {
+      return best != nullptr && std::pair(of_kind.size(), of_kind.front()) < std::pair(best->size(), best->front());
+    };
+    const bool better = natural != best_natural ? gain > (natural > best_natural ? -natural_begin : natural_begin)
+                                                : gain > equally_well || (gain > -equally_well && plainer());
+    if (best == nullptr || better) {
       best = &of_kind;
       best_natural = natural;
-      best_kept = std::max(kept, best_kept);
+      best_kept = kept;
     }
   }
   return best == nullptr ? std::vector<std::size_t>{} : *best;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "shiplap/core/error.hpp"
@@ -103,7 +104,7 @@ std::string advice_report(const Advised& advised, const TextStyle& style) {
     std::string simulated = fmt::format("The simulation of the recording takes {} a step ({}).",
                                         to_string(advised.recorded.time), signed_percent(advised.fidelity));
     if (advised.slowed_by_recording)
-      simulated += " Recording slows a program that gives the GPU so many ops, and the simulation does not have that.";
+      simulated += " Recording slows a program as dense as this one, and the simulation does not have that.";
     out += wrap(simulated, style.width) + "\n\n";
   }
   if (!advised.refused.empty()) return out + wrap("No advice: " + advised.refused, style.width) + "\n";

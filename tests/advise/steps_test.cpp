@@ -14,7 +14,7 @@ class Program {
  public:
   void op(unsigned kind, std::uint64_t pause = 0) {
     now_ += pause;
-    recording_.records.emplace_back(RecordedCall{++call_, 0, {now_, now_ + 3000}, "call"});
+    recording_.records.emplace_back(RecordedCall{++call_, 0, {now_, now_ + 3000}, "launchAsync"});
     const Nanoseconds work{now_ + 5000, now_ + 9000};
     if (kind % 3 == 0)
       recording_.records.emplace_back(

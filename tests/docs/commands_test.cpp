@@ -85,7 +85,7 @@ std::string command_problem(const Span& command) {
   if (subcommand == "reproduce" && help_of(subcommand).empty()) return {};
   const std::string& help = help_of(subcommand);
   if (help.empty()) return at + "no subcommand " + subcommand;
-  for (std::string word; in >> word && word != "|" && word != ">";) {
+  for (std::string word; in >> word && word != "|" && word != ">" && word != "--";) {
     const std::string flag = word.substr(0, word.find('='));
     if (flag.size() > 1 && flag[0] == '-' && std::isdigit(static_cast<unsigned char>(flag[1])) == 0)
       if (!is_option(help, flag)) return at + "no option " + flag;

@@ -49,6 +49,18 @@ TEST(Windows, begin_with_a_million_records_and_a_pause_of_a_second) {
   EXPECT_EQ(program.written_, 1'300'000u);
 }
 
+TEST(Windows, are_21_whatever_the_length_of_the_program) {
+  Windows windows(0);
+  bool records = true;
+  std::uint64_t written = 0;
+  for (std::uint64_t call = 1; call <= 1000; ++call) {  // 4 million seconds apart, longer than any pause
+    written += records ? 100'000 : 0;
+    records = windows.records(records ? 100'000 : 0, call * 4'000'000 * second);
+  }
+  EXPECT_FALSE(records);
+  EXPECT_EQ(written, 1'000'000u + 20 * 100'000u);
+}
+
 TEST(Windows, have_no_pause_in_a_program_of_few_records) {
   Windows windows(0);
   for (std::uint64_t now = 0; now < 999'999; ++now) ASSERT_TRUE(windows.records(1, now * second));

@@ -3,7 +3,7 @@
 // accesses them. `after` prefetches x to the GPU, and x and the quarter of y back to the host.
 #include <cmath>
 
-#include "../steps.hpp"
+#include "../steps.cuh"
 
 namespace {
 

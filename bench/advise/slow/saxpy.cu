@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "../steps.hpp"
+#include "../steps.cuh"
 
 namespace {
 

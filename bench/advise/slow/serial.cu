@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-#include "../steps.hpp"
+#include "../steps.cuh"
 
 namespace {
 

@@ -2,7 +2,7 @@
 // step. `before` copies each array by itself. `after` gathers the arrays in one pinned buffer and makes one copy.
 #include <cmath>
 
-#include "../steps.hpp"
+#include "../steps.cuh"
 
 namespace {
 

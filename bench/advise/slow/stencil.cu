@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "../steps.hpp"
+#include "../steps.cuh"
 
 namespace {
 
