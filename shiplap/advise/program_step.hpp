@@ -58,6 +58,8 @@ struct StepOp {
   bool same_address = false;    ///< copy: the host address was the same in all recorded steps
   std::uint64_t grid = 1;       ///< kernel: thread blocks
   std::uint32_t threads = 256;  ///< kernel: threads of a block
+  Bytes reads_host{};           ///< kernel: bytes that it reads from mapped host memory (zero-copy)
+  Bytes writes_host{};          ///< kernel: bytes that it writes to mapped host memory
 };
 
 /// Managed memory that moved by page faults in a step, in the median.

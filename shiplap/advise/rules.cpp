@@ -57,6 +57,10 @@ constexpr std::array how_to_chunk{
     HowTo{"PyTorch", "shiplap.torch.stream(module, x)."},
     HowTo{"CuPy", "shiplap.Job with kernel(function, arrays=\"cupy\")."}};
 
+constexpr std::array how_to_access_host_memory{
+    HowTo{"CUDA C++", "Allocate with cudaHostAlloc(..., cudaHostAllocMapped) and pass the pointer to the kernel."},
+    HowTo{"CuPy", "An array over cupyx.empty_pinned memory, by cupy.cuda.UnownedMemory and MemoryPointer."}};
+
 constexpr std::array all_rules{Rule{"keep on the GPU", keep_on_gpu, how_to_keep},
                                Rule{"allocate once", allocate_once, how_to_allocate},
                                Rule{"pin", pin, how_to_pin},
@@ -66,7 +70,8 @@ constexpr std::array all_rules{Rule{"keep on the GPU", keep_on_gpu, how_to_keep}
                                Rule{"copy asynchronously", copy_asynchronously, how_to_copy_asynchronously},
                                Rule{"drop waits", drop_waits, how_to_drop_waits},
                                Rule{"overlap steps", overlap_steps, how_to_overlap_steps},
-                               Rule{"chunks on streams", cut_into_chunks_on_streams, how_to_chunk}};
+                               Rule{"chunks on streams", cut_into_chunks_on_streams, how_to_chunk},
+                               Rule{"zero-copy", access_host_memory, how_to_access_host_memory}};
 
 }  // namespace
 

@@ -61,4 +61,8 @@ std::optional<ChangedStep> overlap_steps(const ProgramStep&, const Profile&);
 /// Copies and kernels of a step are cut into chunks, which overlap.
 std::optional<ChangedStep> cut_into_chunks_on_streams(const ProgramStep&, const Profile&);
 
+/// The first kernel of a step reads its inputs from host memory while it runs, and the last one writes the results
+/// there. How often they access each byte is unknown, so this is a bound.
+std::optional<ChangedStep> access_host_memory(const ProgramStep&, const Profile&);
+
 }  // namespace shiplap

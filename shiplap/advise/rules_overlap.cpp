@@ -177,4 +177,33 @@ std::optional<ChangedStep> cut_into_chunks_on_streams(const ProgramStep& step, c
   return best;
 }
 
+std::optional<ChangedStep> access_host_memory(const ProgramStep& step, const Profile& profile) {
+  const std::optional<Phases> phases = phases_of(step);
+  const bool has_rates = !profile.links.empty() && profile.links.front().zero_copy.has_value();
+  if (!phases || !has_rates) return std::nullopt;
+  StepEdit edit(step);
+  for (std::size_t i = 0; i < step.ops.size(); ++i) {
+    if (!is_kernel(step.ops[i])) {
+      edit.leave_out(i);
+      continue;
+    }
+    StepOp& op = edit.keep(i);
+    if (i == phases->kernels.front()) op.reads_host = size_of(step, phases->in);
+    if (i == phases->kernels.back()) op.writes_host = size_of(step, phases->out);
+  }
+  edit.add({.kind = StepOp::Kind::wait,
+            .name = "cudaStreamSynchronize",
+            .thread = step.ops.front().thread,
+            .after = {{edit.size() - 1, 0}}});
+  return ChangedStep{.step = std::move(edit).finish(),
+                     .what = fmt::format("Let the kernels access {} of inputs and {} of results in pinned host memory "
+                                         "(zero-copy), instead of copying them",
+                                         to_string(size_of(step, phases->in)), to_string(size_of(step, phases->out))),
+                     .allowed_if =
+                         "The kernels read and write each of these bytes once, neighbouring threads "
+                         "neighbouring bytes. Kernels that come back to their data are slower than copies.",
+                     .once = Seconds{0},
+                     .bound = true};
+}
+
 }  // namespace shiplap

@@ -26,9 +26,11 @@ class StepScheduler {
       if (op.kind != StepOp::Kind::wait) add_stream(op);
       if (op.kind == StepOp::Kind::kernel && !kernels_.contains(op.name))
         kernels_.emplace(op.name, schedule_.add_kernel(op.name));
-      if (op.kind == StepOp::Kind::copy) {
-        Bytes& largest = largest_[{op.gpu, op.host_memory}];
-        largest = std::max(largest, op.size);
+      const MemoryKind memory = op.kind == StepOp::Kind::copy ? op.host_memory : MemoryKind::mapped;
+      const Bytes size = op.kind == StepOp::Kind::copy ? op.size : std::max(op.reads_host, op.writes_host);
+      if (size.count > 0) {
+        Bytes& largest = largest_[{op.gpu, memory}];
+        largest = std::max(largest, size);
       }
     }
     if (schedule_.agents.empty()) schedule_.agents.push_back({"main"});
@@ -154,7 +156,24 @@ class StepScheduler {
             .resident_blocks = resident,
             .full_rate_blocks = resident,
             .operands = {},
-            .flows = {}};
+            .flows = flows_of(op, gpu)};
+  }
+
+  /// The bytes that a kernel moves over the link. Each thread has one access of 4 bytes in flight.
+  std::vector<Flow> flows_of(const StepOp& op, const GpuModel& gpu) const {
+    constexpr double bytes_of_an_access = 4;
+    const double launched = static_cast<double>(op.grid) * op.threads;
+    const double resident = gpu.resident_threads ? std::min(launched, gpu.resident_threads->value) : launched;
+    const Bytes in_flight{static_cast<std::uint64_t>(resident * bytes_of_an_access)};
+    std::vector<Flow> flows;
+    const auto add = [&](Bytes bytes, AccessMode mode) {
+      if (bytes.count == 0) return;
+      const BufferId buffer = host_.at({op.gpu, MemoryKind::mapped});
+      flows.push_back({.buffer = buffer, .mode = mode, .bytes = bytes, .in_flight = in_flight});
+    };
+    add(op.reads_host, AccessMode::read);
+    add(op.writes_host, AccessMode::write);
+    return flows;
   }
 
   const ProgramStep& step_;

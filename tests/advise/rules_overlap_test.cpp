@@ -182,5 +182,35 @@ TEST(Chunks, are_not_made_of_steps_in_another_order_of_several_threads_or_with_p
   }
 }
 
+TEST(ZeroCopy, moves_the_bytes_of_the_copies_in_the_kernels_and_waits_for_the_last_one) {
+  const SerialStep made;
+  const auto change = access_host_memory(made.step, planted_profile());
+  ASSERT_TRUE(change);
+  EXPECT_TRUE(change->bound);
+  EXPECT_EQ(letters_of(change->step), "kkw");
+  const auto& ops = change->step.ops;
+  EXPECT_EQ(ops[0].reads_host, copied_bytes(made.step, true));
+  EXPECT_EQ(ops[1].writes_host, copied_bytes(made.step, false));
+  EXPECT_EQ(ops[0].writes_host + ops[1].reads_host, Bytes{});
+  EXPECT_EQ(ops[2].after, (Afters{{1, 0}}));
+}
+
+TEST(ZeroCopy, takes_the_time_of_the_bytes_on_the_link_where_the_kernel_is_shorter) {
+  MadeStep made;
+  made.in(64_MiB);
+  made.kernel(microseconds(10));
+  made.last().grid = 100'000;  // fills the GPU
+  made.wait({{1, 0}});
+  const Profile profile = planted_profile();
+  const auto change = access_host_memory(made.step, profile);
+  ASSERT_TRUE(change);
+  const double fastest = profile.links.front().zero_copy->read.back().rate.value.bytes_per_second;
+  const double seconds = in_bytes(64_MiB) / fastest;
+  EXPECT_NEAR(simulated_step(change->step, profile).time.count(), seconds, 0.05 * seconds);
+  Profile without = profile;
+  without.links.front().zero_copy.reset();
+  EXPECT_FALSE(access_host_memory(made.step, without));
+}
+
 }  // namespace
 }  // namespace shiplap
