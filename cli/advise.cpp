@@ -101,6 +101,7 @@ void write_pictures(const Advised& advised, const AdviseFlags& flags) {
 
 void show(const Recording& recording, const AdviseFlags& flags) {
   if (!recording.complete) note("the recording breaks off; the program ended without a regular exit");
+  if (recording.lost > 0) note("the recorder had too little memory, so some records are missing");
   const Advised advised = advise(recording, profile_for(recording, flags), {.range = flags.range, .only = flags.only});
   write_pictures(advised, flags);
   if (flags.json)
@@ -109,9 +110,14 @@ void show(const Recording& recording, const AdviseFlags& flags) {
     print(advice_report(advised, style_of_stdout()));
 }
 
+constexpr double longest_recording = 30 * 24 * 3600;
+
 unsigned seconds_of(const std::string& duration) {
   if (duration.empty()) return 0;
-  return static_cast<unsigned>(std::ceil(parse_seconds(duration, "--duration").count()));
+  const double seconds = std::ceil(parse_seconds(duration, "--duration").count());
+  if (!(seconds >= 1 && seconds <= longest_recording))
+    throw UsageError(fmt::format("--duration {}: give a time of at most 30 days", duration));
+  return static_cast<unsigned>(seconds);
 }
 
 void keep_recordings(const std::vector<fs::path>& files, const fs::path& main, const std::string& as) {
@@ -187,7 +193,8 @@ void add_advise(CLI::App& app, std::vector<std::string> program) {
   command->add_option("--trace", flags->trace, "write both as a trace for Perfetto")->type_name("FILE");
   add_json_flag(*command, flags->json);
   command->footer(
-      "The exit status is that of PROGRAM. What was recorded are names, sizes, addresses, times, and hashes of samples "
+      "The exit status is that of PROGRAM. What was recorded are the command line, names, sizes, addresses, times, and "
+      "hashes of samples "
       "of what is copied to the GPU, never contents. docs/how-to/advise.md explains the advice.");
   command->callback([flags, file, program = std::move(program)] { run_advise(*file, program, *flags); });
 }

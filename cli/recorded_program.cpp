@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <string_view>
 
 #include "shiplap/core/error.hpp"
 
@@ -40,7 +41,8 @@ std::vector<std::string> environment(const std::filesystem::path& library, const
   if (std::getenv(injection) != nullptr)
     throw Unsupported(fmt::format("{} is set, so another tool records this program; unset it", injection));
   std::vector<std::string> variables;
-  for (char** one = environ; *one != nullptr; ++one) variables.emplace_back(*one);
+  for (char** one = environ; *one != nullptr; ++one)
+    if (!std::string_view(*one).starts_with("SHIPLAP_RECORDING")) variables.emplace_back(*one);
   variables.push_back(fmt::format("{}={}", injection, library.string()));
   if (std::getenv(nvtx_injection) == nullptr)
     variables.push_back(fmt::format("{}={}", nvtx_injection, library.string()));
@@ -73,13 +75,21 @@ class IgnoreSignals {
   Handler quit_;
 };
 
+/// Signals that this process did not ignore when it began, so that the program does not either.
+sigset_t signals_to_restore() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (const int one : {SIGINT, SIGQUIT}) {
+    struct sigaction now {};
+    if (sigaction(one, nullptr, &now) == 0 && now.sa_handler != SIG_IGN) sigaddset(&signals, one);
+  }
+  return signals;
+}
+
 int run(std::vector<std::string> words, std::vector<std::string> variables) {
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
-  sigset_t defaults;
-  sigemptyset(&defaults);
-  sigaddset(&defaults, SIGINT);
-  sigaddset(&defaults, SIGQUIT);
+  const sigset_t defaults = signals_to_restore();
   posix_spawnattr_setsigdefault(&attributes, &defaults);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
   const std::vector<char*> arguments = pointers(words);

@@ -14,8 +14,8 @@ namespace shiplap::recorder {
 namespace {
 
 constexpr std::size_t buffer_size = 4u << 20;
-constexpr std::size_t buffer_alignment = 8;   // bytes; CUPTI requires this alignment
-constexpr std::size_t most_buffers = 32;      // 128 MiB
+constexpr std::size_t buffer_alignment = 8;  // bytes; CUPTI requires this alignment
+constexpr std::size_t most_buffers = 32;     // 128 MiB
 constexpr CUpti_ActivityKind needed_kinds[] = {CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
                                                CUPTI_ACTIVITY_KIND_MEMSET};
 constexpr auto ranges = CUPTI_ACTIVITY_KIND_MARKER;
@@ -156,7 +156,8 @@ class Translator {
     }
   }
 
-  /// Pages that follow each other within this time, in ns, are one migration. A kernel that touches much moves thousands.
+  /// Pages that follow each other within this time, in ns, are one migration. A kernel that touches much moves
+  /// thousands.
   static constexpr std::uint64_t one_migration = 100'000;
 
   std::vector<Record> records_;
@@ -197,7 +198,7 @@ void record_activities(bool on) {
 }
 
 std::vector<Record> take_activities(bool all) {
-  static Translator translator;
+  static Translator& translator = *new Translator;  // the last records are taken after static objects are gone
   static_cast<void>(cupti().flush(all ? 1 : 0));
   std::vector<FilledBuffer> filled;
   {
@@ -213,6 +214,6 @@ std::vector<Record> take_activities(bool all) {
   return translator.take(all);
 }
 
-std::uint64_t lost_records() { return buffers().refused; }
+std::uint64_t lost_buffers() { return buffers().refused; }
 
 }  // namespace shiplap::recorder

@@ -19,7 +19,7 @@ void record_activities(bool);
 /// Takes what the GPUs have ended so far; with `all`, waits for what they have not. Streams have CUPTI's numbers, and
 /// times are CUPTI's. Copies lack addresses and hashes.
 std::vector<Record> take_activities(bool all);
-/// Bytes of records that were lost because memory for them was short.
-std::uint64_t lost_records();
+/// Number of times that CUPTI got no memory for records, so that some were lost.
+std::uint64_t lost_buffers();
 
 }  // namespace shiplap::recorder

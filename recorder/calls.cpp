@@ -35,6 +35,7 @@ struct ThreadCalls {
   std::uint32_t number = 0;
   std::uint32_t depth = 0;  ///< nested calls: the runtime calls the driver
   std::uint64_t start = 0;  ///< begin of the outermost call; 0: it is not collected
+  std::atomic<bool> ended = false;
 };
 
 /// Is never deleted, because threads of the program may outlive static objects.
@@ -44,6 +45,7 @@ struct Watch {
   std::atomic<bool> collects = false;
   std::mutex mutex;
   std::vector<std::shared_ptr<ThreadCalls>> threads;
+  std::uint32_t next_thread = 0;
   std::unordered_set<std::uint32_t> default_streams;
   CUpti_SubscriberHandle subscriber{};
 };
@@ -52,14 +54,26 @@ Watch& watch() {
   return *state;
 }
 
+/// Has no destructor, because CUDA may be called while objects of the thread are destroyed.
+thread_local ThreadCalls* mine = nullptr;
+
+/// Marks the calls of a thread that ends, so that they are forgotten once they were taken.
+struct EndOfThread {
+  ~EndOfThread() {
+    if (ThreadCalls* const calls = std::exchange(mine, nullptr)) calls->ended = true;
+  }
+};
+
 ThreadCalls& this_thread() {
-  thread_local const std::shared_ptr<ThreadCalls> mine = [] {
+  if (mine == nullptr) {
+    thread_local const EndOfThread end;
+    static_cast<void>(end);
     auto calls = std::make_shared<ThreadCalls>();
     const std::lock_guard lock(watch().mutex);
-    calls->number = static_cast<std::uint32_t>(watch().threads.size());
-    watch().threads.push_back(calls);
-    return calls;
-  }();
+    calls->number = watch().next_thread++;
+    mine = calls.get();
+    watch().threads.push_back(std::move(calls));
+  }
   return *mine;
 }
 
@@ -102,9 +116,8 @@ void enter(const Function& function, const CUpti_CallbackData& data, ThreadCalls
   note_default_stream(data.context);
   if (function.reads == Reads::copy || function.reads == Reads::copy_from_host) {
     const Parameters parameters(data);
-    CopyArguments copy{.call = data.correlationId,
-                       .from = parameters.at<std::uint64_t>(1),
-                       .to = parameters.at<std::uint64_t>(0)};
+    CopyArguments copy{
+        .call = data.correlationId, .from = parameters.at<std::uint64_t>(1), .to = parameters.at<std::uint64_t>(0)};
     const auto size = parameters.at<std::size_t>(2);
     const bool from_host = function.reads == Reads::copy_from_host ||
                            (function.name.starts_with("cudaMemcpy") && parameters.at<int>(3) == host_to_device);
@@ -204,6 +217,7 @@ CollectedCalls take_calls() {
   {
     const std::lock_guard lock(watch().mutex);
     threads = watch().threads;
+    std::erase_if(watch().threads, [](const auto& thread) { return thread->ended.load(); });
   }
   CollectedCalls all;
   for (const auto& thread : threads) {

@@ -9,13 +9,13 @@ namespace shiplap::recorder {
 /// What is read from the parameters of a call.
 enum class Reads {
   nothing,
-  copy,           ///< (to, from, size, …): a copy, whose kinds of memory CUPTI reports
-  copy_from_host, ///< (to, from, size, …): from is host memory
-  event_record,   ///< (event, stream)
-  stream_wait,    ///< (stream, event)
-  event_wait,     ///< (event)
-  host_wait,      ///< (stream)
-  device_wait,    ///< nothing; the host waits for the whole GPU
+  copy,            ///< (to, from, size, …): a copy, whose kinds of memory CUPTI reports
+  copy_from_host,  ///< (to, from, size, …): from is host memory
+  event_record,    ///< (event, stream)
+  stream_wait,     ///< (stream, event)
+  event_wait,      ///< (event)
+  host_wait,       ///< (stream)
+  device_wait,     ///< nothing; the host waits for the whole GPU
 };
 
 /// How the functions with this name in CUPTI's tables, such as "cudaMemcpyAsync_v3020" or "cuMemcpyHtoDAsync_v2", are

@@ -32,7 +32,8 @@ std::string gpu_name() {
   const auto name_of =
       reinterpret_cast<decltype(&cuDeviceGetName)>(driver == nullptr ? nullptr : dlsym(driver, "cuDeviceGetName"));
   std::string name(256, '\0');
-  if (name_of == nullptr || name_of(name.data(), static_cast<int>(name.size()), 0) != CUDA_SUCCESS) return "unknown GPU";
+  if (name_of == nullptr || name_of(name.data(), static_cast<int>(name.size()), 0) != CUDA_SUCCESS)
+    return "unknown GPU";
   return name.c_str();
 }
 
@@ -54,15 +55,16 @@ class Recorder {
   }
 
   void finish() {
+    if (forked_) return;  // first, because another thread may have held the mutex when the process forked
     {
       const std::lock_guard lock(mutex_);
-      if (ended_ || forked_) return;
+      if (ended_) return;
       ended_ = true;
     }
     woken_.notify_one();
     thread_.join();
     drain(true);
-    log_.close();
+    log_.close(lost_buffers());
   }
   /// In a forked child there is no thread that writes, and the file belongs to the parent.
   void forked() noexcept {

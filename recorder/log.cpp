@@ -1,8 +1,11 @@
 #include "recorder/log.hpp"
 
 #include <cxxabi.h>
+#include <fcntl.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -27,7 +30,19 @@ std::string command_line() {
 }  // namespace
 
 Log::~Log() {
-  if (file_ != nullptr) std::fclose(file_);
+  if (file_ >= 0) ::close(file_);
+}
+
+void Log::flush() {
+  std::string_view rest = lines_;
+  while (!failed_ && !rest.empty()) {
+    const ssize_t written = ::write(file_, rest.data(), rest.size());
+    if (written > 0)
+      rest.remove_prefix(static_cast<std::size_t>(written));
+    else
+      failed_ = errno != EINTR;
+  }
+  lines_.clear();
 }
 
 void Log::relative(Nanoseconds& time) const {
@@ -55,16 +70,13 @@ void Log::complete(RecordedCopy& copy) {
 
 void Log::put(Record record) {
   if (failed_) return;
-  if (file_ == nullptr) {
-    file_ = std::fopen(path_.c_str(), "we");
-    if (file_ == nullptr) {
+  if (file_ < 0) {
+    file_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (file_ < 0) {
       failed_ = true;
       return;
     }
-    writer_.emplace(command_line(), gpu_name_(), [this](std::string_view line) {
-      std::fwrite(line.data(), 1, line.size(), file_);
-      std::fputc('\n', file_);
-    });
+    writer_.emplace(command_line(), gpu_name_(), [this](std::string_view line) { (lines_ += line) += '\n'; });
   }
   std::visit(
       [&](auto& r) {
@@ -87,30 +99,29 @@ std::uint64_t Log::write(const CollectedCalls& collected, std::vector<Record> wo
     call.function = returned.function;
     put(std::move(call));
     if (returned.orders)
-      put(RecordedOrder{.call = returned.call.call,
-                        .kind = returned.order,
-                        .stream = returned.stream,
-                        .event = returned.event});
+      put(RecordedOrder{
+          .call = returned.call.call, .kind = returned.order, .stream = returned.stream, .event = returned.event});
   }
   const std::uint64_t count = collected.calls.size() + work.size();
   for (Record& record : work) put(std::move(record));
-  if (file_ != nullptr) std::fflush(file_);
+  flush();
   return count;
 }
 
 void Log::pause(Nanoseconds time) {
-  if (file_ != nullptr) put(RecordedPause{time});
+  if (file_ >= 0) put(RecordedPause{time});
 }
 
-void Log::close() {
-  if (file_ == nullptr) return;
-  writer_->close();
-  std::fclose(std::exchange(file_, nullptr));
+void Log::close(std::uint64_t lost) {
+  if (file_ < 0) return;
+  writer_->close(lost);
+  flush();
+  ::close(std::exchange(file_, -1));
   failed_ = true;
 }
 
 void Log::abandon() noexcept {
-  file_ = nullptr;
+  if (file_ >= 0) ::close(std::exchange(file_, -1));
   failed_ = true;
 }
 

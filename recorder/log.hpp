@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <cstdio>
 #include <functional>
 #include <optional>
 #include <string>
@@ -28,13 +27,14 @@ class Log {
   std::uint64_t write(const CollectedCalls&, std::vector<Record> work);
   /// Writes that nothing was recorded between two times by CUPTI's clock.
   void pause(Nanoseconds);
-  /// Writes the last line.
-  void close();
+  /// Writes the last line, with the number of times that records were lost.
+  void close(std::uint64_t lost);
   /// Forgets the file without writing, as a forked child must.
   void abandon() noexcept;
 
  private:
   void put(Record);
+  void flush();
   void complete(RecordedCopy&);
   void relative(Nanoseconds&) const;
   const std::string& readable(const std::string& mangled);
@@ -42,8 +42,9 @@ class Log {
   std::string path_;
   std::uint64_t origin_;
   std::function<std::string()> gpu_name_;
-  std::FILE* file_ = nullptr;
-  bool failed_ = false;
+  int file_ = -1;
+  bool failed_ = false;  ///< nothing more is written; what was written is a recording that breaks off
+  std::string lines_;    ///< lines that are not written yet
   std::optional<RecordingWriter> writer_;
   std::unordered_map<std::uint64_t, CopyArguments> copies_;
   std::unordered_map<std::string, std::string> readable_;

@@ -7,9 +7,12 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <unordered_map>
 #include <utility>
 #include <variant>
+
+#include "shiplap/core/printable.hpp"
 
 namespace shiplap {
 namespace {
@@ -112,7 +115,7 @@ class OpMaker {
     PlacedOp placed{};
     placed.call = call.record->time;
     placed.op.thread = call.record->thread;
-    placed.op.name = call.record->function;
+    placed.op.name = printable(call.record->function);
     if (thread.last_end > 0) placed.op.host_before = between(thread.last_end, call.record->time.start);
     note_handover(placed);
     placed.op.allocating = std::min(placed.op.host_before, std::exchange(thread.allocating, Seconds{0}));
@@ -157,12 +160,13 @@ class OpMaker {
     op.call = between(placed.call.start, placed.call.end);
     op.time = between(span.start, span.end);
     if (const auto* copy = std::get_if<RecordedCopy>(&recording_.records[call.work.front()]);
-        copy != nullptr && (copy->from == MemoryKind::device) != (copy->to == MemoryKind::device)) {
+        copy != nullptr && copy->size.count > 0 &&
+        (copy->from == MemoryKind::device) != (copy->to == MemoryKind::device)) {
       describe_copy(call, *copy, placed);
     } else if (call.work.size() > 1) {
       op.name = fmt::format("graph of {} ops", call.work.size());
     } else if (const auto* kernel = std::get_if<RecordedKernel>(&recording_.records[call.work.front()])) {
-      op.name = kernel->name;
+      op.name = printable(kernel->name);
       op.grid = kernel->blocks;
       op.threads = kernel->threads;
     }
@@ -175,6 +179,7 @@ class OpMaker {
     const MemoryKind memory = op.to_device ? copy.from : copy.to;
     op.host_memory = memory == MemoryKind::pageable ? MemoryKind::pageable : MemoryKind::pinned;
     op.host_address = op.to_device ? copy.from_address : copy.to_address;
+    op.device_address = op.to_device ? copy.to_address : copy.from_address;
     placed.content = copy.content;
     for (const std::size_t record : call.work)
       if (const auto* part = std::get_if<RecordedCopy>(&recording_.records[record])) op.size += part->size;
@@ -197,8 +202,10 @@ class OpMaker {
   void place_in_stream(PlacedOp& placed) {
     if (const auto waits = stream_waits_.extract(placed.op.stream); !waits.empty()) placed.after = waits.mapped();
     if (placed.op.stream == 0) {
-      for (const auto& [stream, op] : last_of_stream_)
-        if (ordered_.contains(stream)) placed.after.push_back(op);
+      const auto own = last_of_stream_.find(0);
+      for (const auto& [stream, op] :
+           last_of_stream_)  // the default stream has waited for what is older than its last op
+        if (ordered_.contains(stream) && (own == last_of_stream_.end() || op > own->second)) placed.after.push_back(op);
     } else if (ordered_.contains(placed.op.stream)) {
       if (const auto last = last_of_stream_.find(0); last != last_of_stream_.end())
         placed.after.push_back(last->second);
@@ -224,7 +231,9 @@ class OpMaker {
         if (last != last_of_stream_.end()) awaited.push_back(last->second);
         break;
       case RecordedOrder::Kind::device_wait:
-        for (const auto& [stream, op] : last_of_stream_) awaited.push_back(op);
+        for (const auto& [stream, op] : last_of_stream_)
+          if (op >= awaited_before_) awaited.push_back(op);
+        awaited_before_ = ops_.size();
     }
     PlacedOp placed = begun(call, thread);
     placed.op.kind = StepOp::Kind::wait;
@@ -241,6 +250,7 @@ class OpMaker {
   std::unordered_map<std::size_t, std::size_t> op_of_record_;
   std::map<std::uint32_t, Thread> threads_;
   std::map<std::uint32_t, std::size_t> last_of_stream_;
+  std::size_t awaited_before_ = 0;  ///< ops before this one had been awaited by the last wait for the device
   std::unordered_map<std::uint64_t, std::size_t> recorded_;  ///< the op before an event, by event
   std::map<std::uint32_t, std::vector<std::size_t>> stream_waits_;
 };
@@ -278,6 +288,7 @@ class StepBuilder {
     OpMaker maker(recording);
     for (const Record& record : recording.records)
       if (const auto* migration = std::get_if<RecordedMigration>(&record)) migrations_.push_back(migration);
+    std::ranges::sort(migrations_, {}, [](const RecordedMigration* migration) { return migration->time.start; });
     for (const Call& call : calls_in_order(recording)) maker.add(call);
     const auto& op_of_record = maker.op_of_record();
     const std::vector<std::size_t> order = submitted_order(recording);
@@ -302,6 +313,7 @@ class StepBuilder {
         if (const std::vector<EarlierOp> by = earlier_ops({*all_[i].handed_over_by}); !by.empty())
           step.ops.back().handed_over_by = by.front();
     }
+    number_gpus(step);
     note_repeats(step);
     note_times(step);
     return step;
@@ -318,6 +330,14 @@ class StepBuilder {
         break;
       }
     return earlier;
+  }
+
+  /// GPUs are numbered by their first op in the step, so that a program on one GPU uses the first of a profile.
+  static void number_gpus(ProgramStep& step) {
+    std::map<std::uint32_t, std::uint32_t> numbers;
+    for (StepOp& op : step.ops)
+      if (op.kind != StepOp::Kind::wait)
+        op.gpu = numbers.try_emplace(op.gpu, static_cast<std::uint32_t>(numbers.size())).first->second;
   }
 
   void note_repeats(ProgramStep& step) const {
@@ -358,8 +378,10 @@ class StepBuilder {
 
   StepMigrations migrations_in(Nanoseconds span) const {
     StepMigrations moved;
-    for (const RecordedMigration* migration : migrations_) {
-      if (migration->time.start < span.start || migration->time.start >= span.end) continue;
+    const auto start = [](const RecordedMigration* migration) { return migration->time.start; };
+    const auto first = std::ranges::lower_bound(migrations_, span.start, {}, start);
+    const auto last = std::ranges::lower_bound(first, migrations_.end(), span.end, {}, start);
+    for (const RecordedMigration* migration : std::span(first, last)) {
       (migration->to_device ? moved.to_device : moved.to_host) += migration->size;
       (migration->to_device ? moved.on_device : moved.on_host) += between(migration->time.start, migration->time.end);
     }

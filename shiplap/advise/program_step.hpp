@@ -53,6 +53,7 @@ struct StepOp {
   MemoryKind host_memory = MemoryKind::pageable;  ///< copy: kind of the host memory
   bool to_device = true;                          ///< copy: direction
   std::uint64_t host_address = 0;                 ///< copy: address in host memory; 0: unknown
+  std::uint64_t device_address = 0;               ///< copy: address in device memory; 0: unknown
   bool is_gathered = false;     ///< copy: the host gathers the bytes before it, which `host_before` contains
   bool same_content = false;    ///< copy: the bytes of all recorded steps were probably the same
   bool same_address = false;    ///< copy: the host address was the same in all recorded steps

@@ -119,6 +119,8 @@ class Parser {
       names_.push_back(line.at(2).string());
     } else if (kind == "end") {
       if (fields.integer() != recording_.records.size()) line.at(1).fail("the number of the records before");
+      recording_.lost = fields.integer();
+      fields.end();
       recording_.complete = true;
     } else if (std::optional<Record> record = record_from(kind, fields)) {
       fields.end();
@@ -192,7 +194,7 @@ void RecordingWriter::write(const Record& record) {
   ++records_;
 }
 
-void RecordingWriter::close() { sink_(Json::array({"end", records_}).dump()); }
+void RecordingWriter::close(std::uint64_t lost) { sink_(Json::array({"end", records_, lost}).dump()); }
 
 Recording read_recording(std::istream& in, const std::string& source) {
   Recording recording;
@@ -214,7 +216,7 @@ Recording read_recording(std::istream& in, const std::string& source) {
     else
       parser.line(line);
   }
-  if (recording.gpu.empty()) throw Error(fmt::format("{}: it is empty, and no recording", source));
+  if (recording.gpu.empty()) throw Error(fmt::format("{}: it is no recording, because it names no GPU", source));
   return recording;
 }
 

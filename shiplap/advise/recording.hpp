@@ -121,6 +121,7 @@ struct Recording {
   std::vector<Record> records;  ///< in the order in which they were written, which is that of no clock
   /// Whether the file ends with the line that closes a recording; false when the program or the recorder broke off.
   bool complete = false;
+  std::uint64_t lost = 0;  ///< number of times that records were lost, because the recorder got no memory for them
 };
 
 /// Writes a recording while it grows, one JSON value on each line. Names are written once and then referred to.
@@ -133,8 +134,8 @@ class RecordingWriter {
   RecordingWriter(std::string program, std::string gpu, Sink);
   /// Writes a record, after a line for a name that occurs for the first time.
   void write(const Record&);
-  /// Writes the last line, which says how many records there are.
-  void close();
+  /// Writes the last line, which says how many records there are and how often some were lost.
+  void close(std::uint64_t lost = 0);
 
  private:
   std::uint64_t number_of(const std::string& name);

@@ -54,7 +54,7 @@ std::optional<ChangedStep> prefetch_managed(const ProgramStep&, const Profile&);
 std::optional<ChangedStep> batch_copies(const ProgramStep&, const Profile&);
 /// The host does not wait for copies to the GPU.
 std::optional<ChangedStep> copy_asynchronously(const ProgramStep&, const Profile&);
-/// The host does not wait for kernels whose results it does not read.
+/// The host does not wait where no copy to the host is on its way.
 std::optional<ChangedStep> drop_waits(const ProgramStep&, const Profile&);
 /// The input of the next step is copied while this step computes, and the results of a step are awaited in the next.
 std::optional<ChangedStep> overlap_steps(const ProgramStep&, const Profile&);

@@ -45,15 +45,31 @@ bool is_awaited_next(const ProgramStep& step, std::size_t op) {
   return false;
 }
 
+/// Whether another copy of the step writes to the same place on the GPU.
+bool is_overwritten(const ProgramStep& step, const StepOp& copy) {
+  return copy.device_address != 0 && std::ranges::count_if(step.ops, [&](const StepOp& op) {
+                                       return is_copy(op) && op.to_device && op.device_address == copy.device_address;
+                                     }) > 1;
+}
+
+/// Most time in which a host thread prepares a copy: it copies the bytes itself, at half of the profile's rate.
+Seconds time_of_preparing(const Profile& profile, Bytes size) {
+  constexpr Seconds least = microseconds(100);  // calls of an interpreted language
+  if (!profile.host || profile.host->copy.empty()) return least;
+  return std::max(least, size / rate_of(profile.host->copy, 1) / copies_at_least);
+}
+
 std::string arrays(std::size_t count) { return count == 1 ? "array" : fmt::format("{} arrays", count); }
 
 }  // namespace
 
-std::optional<ChangedStep> keep_on_gpu(const ProgramStep& step, const Profile&) {
+std::optional<ChangedStep> keep_on_gpu(const ProgramStep& step, const Profile& profile) {
   Bytes size;
   std::size_t count = 0;
   StepEdit edit(step);
-  const auto is_kept = [](const StepOp& op) { return is_copy(op) && op.to_device && op.same_content; };
+  const auto is_kept = [&](const StepOp& op) {
+    return is_copy(op) && op.to_device && op.same_content && !is_overwritten(step, op);
+  };
   const auto awaits_only_kept = [&](const StepOp& op) {
     return op.kind == StepOp::Kind::wait && !op.after.empty() &&
            std::ranges::all_of(op.after, [&](const EarlierOp& earlier) { return is_kept(step.ops[earlier.op]); });
@@ -63,19 +79,24 @@ std::optional<ChangedStep> keep_on_gpu(const ProgramStep& step, const Profile&) 
     if (is_kept(op)) {
       size += op.size;
       ++count;
-      edit.leave_out(i, true);
+      // The time before a copy is spent for it, as far as the host can have prepared these bytes in it.
+      edit.leave_out(i, op.host_before <= time_of_preparing(profile, op.size));
     } else if (awaits_only_kept(op)) {
       edit.leave_out(i, true);
     } else {
       edit.keep(i);
     }
   }
-  if (count == 0) return std::nullopt;
+  const bool fits = profile.gpus.empty() || size.count < profile.gpus.front().memory.count / 2;
+  if (count == 0 || !fits) return std::nullopt;
   return ChangedStep{
       .step = std::move(edit).finish(),
       .what = fmt::format("Keep on the GPU the {} that every step sends ({}) and that probably did not change",
                           arrays(count), to_string(size)),
-      .allowed_if = "The bytes do not change between steps. Samples of them did not change in the recording."};
+      .allowed_if =
+          "The bytes do not change between steps, as samples of them did not in the recording; no kernel "
+          "writes to the arrays on the GPU; and there is memory for them beside everything else. The host's "
+          "time before these copies is spent for them."};
 }
 
 std::optional<ChangedStep> allocate_once(const ProgramStep& step, const Profile&) {
@@ -187,12 +208,9 @@ std::optional<ChangedStep> prefetch_managed(const ProgramStep& step, const Profi
   }
   ProgramStep after = std::move(edit).finish();
   after.migrations = {};
-  for (StepOp& op : after.ops) {  // the host's own code has waited for pages
-    const Seconds waited = std::min(op.host_before, Seconds{moved.on_host});
-    if (waited <= Seconds{0} || &op != &*std::ranges::max_element(after.ops, {}, &StepOp::host_before)) continue;
-    op.host_before -= waited;
-    break;
-  }
+  // The host's own code has waited for pages where it took longest.
+  StepOp& longest = *std::ranges::max_element(after.ops, {}, &StepOp::host_before);
+  longest.host_before = std::max(Seconds{0}, longest.host_before - moved.on_host);
   return ChangedStep{
       .step = std::move(after),
       .what = fmt::format("Prefetch managed memory: pages of {} move to the GPU and of {} to the host because "

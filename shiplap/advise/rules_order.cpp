@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "shiplap/advise/rules.hpp"
 #include "shiplap/advise/step_edit.hpp"
@@ -118,17 +119,19 @@ std::optional<ChangedStep> drop_waits(const ProgramStep& step, const Profile&) {
   if (step.migrations.to_device.count + step.migrations.to_host.count > 0) return std::nullopt;
   StepEdit edit(step);
   std::size_t dropped = 0;
-  bool results = false;  // whether results have been on their way since the last wait that was kept
+  std::set<std::uint32_t> bringing;  // streams with copies to the host that no wait has covered yet
   for (std::size_t i = 0; i < step.ops.size(); ++i) {
     const StepOp& op = step.ops[i];
-    results = results || brings_results(op);
+    if (brings_results(op) && !op.blocks) bringing.insert(op.stream);
     const bool of_this_step = std::ranges::all_of(op.after, [](const EarlierOp& e) { return e.steps == 0; });
-    if (op.kind == StepOp::Kind::wait && !results && of_this_step) {
+    if (op.kind == StepOp::Kind::wait && bringing.empty() && of_this_step && !op.after.empty()) {
       edit.leave_out(i);
       ++dropped;
       continue;
     }
-    if (op.kind == StepOp::Kind::wait) results = false;
+    if (op.kind == StepOp::Kind::wait)
+      for (const EarlierOp& awaited : op.after)
+        if (awaited.steps == 0) bringing.erase(step.ops[awaited.op].stream);
     edit.keep(i);
   }
   if (dropped == 0) return std::nullopt;

@@ -12,6 +12,7 @@ namespace shiplap {
 namespace {
 
 constexpr std::size_t chunk_numbers[] = {2, 4, 8, 16, 32, 64};
+constexpr std::size_t most_ops = 20'000;  // in all chunks together
 constexpr Bytes least_chunk{256 * 1024};  // copies of one direction together
 
 bool is_pinned_copy(const StepOp& op, bool to_device) {
@@ -160,10 +161,10 @@ std::optional<ChangedStep> cut_into_chunks_on_streams(const ProgramStep& step, c
   std::optional<ChangedStep> best;
   Seconds least{std::numeric_limits<double>::infinity()};
   for (const std::size_t chunks : chunk_numbers) {
-    if (largest.count / chunks < least_chunk.count) break;
+    if (largest.count / chunks < least_chunk.count || chunks * step.ops.size() > most_ops) break;
     ProgramStep changed = in_chunks(step, *phases, chunks);
     const Seconds time = simulated_step(changed, profile).time;
-    if (time >= least) continue;
+    if (time >= least) break;  // more chunks cost more calls
     least = time;
     best = ChangedStep{
         .step = std::move(changed),

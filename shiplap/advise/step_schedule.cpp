@@ -12,8 +12,15 @@
 namespace shiplap {
 namespace {
 
-constexpr std::size_t simulated_steps = 8;
-constexpr std::size_t steps_until_steady = 4;
+constexpr std::size_t most_simulated_steps = 8;
+constexpr std::size_t fewest_simulated_steps = 3;
+constexpr std::size_t simulated_ops = 100'000;  // a step with many ops is simulated less often
+
+/// Number of steps that are simulated; the times of the second half count.
+std::size_t simulated_steps(const ProgramStep& step) {
+  return std::clamp(simulated_ops / std::max<std::size_t>(1, step.ops.size()), fewest_simulated_steps,
+                    most_simulated_steps);
+}
 
 /// Adds the ops of steps to a schedule.
 class StepScheduler {
@@ -28,7 +35,7 @@ class StepScheduler {
         kernels_.emplace(op.name, schedule_.add_kernel(op.name));
       const MemoryKind memory = op.kind == StepOp::Kind::copy ? op.host_memory : MemoryKind::mapped;
       const Bytes size = op.kind == StepOp::Kind::copy ? op.size : std::max(op.reads_host, op.writes_host);
-      if (size.count > 0) {
+      if (op.kind == StepOp::Kind::copy || size.count > 0) {
         Bytes& largest = largest_[{op.gpu, memory}];
         largest = std::max(largest, size);
       }
@@ -65,6 +72,7 @@ class StepScheduler {
   void add_buffers(std::uint32_t gpu, MemoryKind memory, Bytes size) {
     host_[{gpu, memory}] =
         schedule_.add_buffer({.name = to_string(memory), .place = Place::host(), .memory = memory, .size = size});
+    if (memory == MemoryKind::mapped) return;  // kernels access it where it is
     device_[{gpu, memory}] = schedule_.add_buffer({.name = "device",
                                                    .place = Place::gpu(static_cast<std::uint16_t>(gpu)),
                                                    .memory = MemoryKind::device,
@@ -209,14 +217,16 @@ Schedule schedule_of(const ProgramStep& step, std::size_t repeats, const Profile
 }
 
 SimulatedStep simulated_step(const ProgramStep& step, const Profile& profile) {
+  const auto steps = static_cast<std::uint32_t>(simulated_steps(step));
+  const std::uint32_t until_steady = steps / 2;
   SimulatedStep result;
-  result.schedule = schedule_of(step, simulated_steps, profile);
+  result.schedule = schedule_of(step, steps, profile);
   Prediction prediction = simulate(result.schedule, profile);
   result.timeline = std::move(prediction.timeline);
   result.assumptions = std::move(prediction.assumptions);
-  const Seconds early = end_of_step(result.schedule, result.timeline, steps_until_steady - 1);
-  const Seconds last = end_of_step(result.schedule, result.timeline, simulated_steps - 1);
-  result.time = (last - early) / static_cast<double>(simulated_steps - steps_until_steady);
+  const Seconds early = end_of_step(result.schedule, result.timeline, until_steady - 1);
+  const Seconds last = end_of_step(result.schedule, result.timeline, steps - 1);
+  result.time = (last - early) / static_cast<double>(steps - until_steady);
   return result;
 }
 

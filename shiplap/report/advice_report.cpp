@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/printable.hpp"
 #include "shiplap/report/svg.hpp"
 #include "shiplap/report/trace.hpp"
 
@@ -24,7 +25,7 @@ std::string shortened(const std::string& program) {
     text += (text.empty() ? "" : " ") + word.substr(word.rfind('/') + 1);
     at = end + 1;
   }
-  return text.size() <= longest_program ? text : text.substr(0, longest_program - 1) + "…";
+  return printable(text, longest_program);
 }
 
 std::string copied(const ProgramStep& step, bool to_device) {
@@ -62,8 +63,8 @@ std::string table_of(const Advised& advised, const TextStyle& style) {
   std::size_t number = 0;
   for (const Advice& one : advised.advice)
     table.add({std::to_string(++number), one.rule, (one.bound ? "≥ " : "") + to_string(one.step.value),
-               (one.bound ? "≥ " : "") + with_interval(one.with_before), saved(advised, one.with_before.value),
-               one.once > Seconds{0} ? to_string(one.once) : "–"});
+               one.bound ? "≥ " + to_string(one.with_before.value) : with_interval(one.with_before),
+               saved(advised, one.with_before.value), one.once > Seconds{0} ? to_string(one.once) : "–"});
   return table.text(style);
 }
 
@@ -83,9 +84,10 @@ std::string how_to(const Advice& advice, const std::vector<std::string>& languag
 std::string whole_program(const Advised& advised) {
   const Advice& last = advised.advice.back();
   const Seconds saved = (advised.step.time.value - last.with_before.value) * static_cast<double>(advised.step.repeats);
-  return fmt::format("All of it together: {} instead of {} a step, {} less for the {} steps that were recorded.",
-                     to_string(last.with_before.value), to_string(advised.step.time.value), to_string(saved),
-                     advised.step.repeats);
+  const bool bound = std::ranges::any_of(advised.advice, &Advice::bound);
+  return fmt::format("All of it together: {}{} instead of {} a step, {} less for the {} steps that were recorded.",
+                     bound ? "at least " : "", to_string(last.with_before.value), to_string(advised.step.time.value),
+                     to_string(saved), advised.step.repeats);
 }
 
 }  // namespace

@@ -338,5 +338,19 @@ TEST(ProgramStep, leaves_steps_with_further_ops_out_of_its_time) {
   EXPECT_MICROSECONDS(step.total, 300);
 }
 
+TEST(ProgramStep, takes_a_copy_of_no_bytes_for_an_op_without_memory_and_numbers_its_gpus_from_0) {
+  MadeRecording made;
+  for (int step = 0; step < 4; ++step) {
+    RecordedCopy& copy =
+        made.copy(made.call("cudaMemcpyAsync", 100 * step, 100 * step + 2), 100 * step, 100 * step + 3);
+    copy.size = Bytes{0};
+    copy.gpu = 3;
+  }
+  const ProgramStep step = program_step(made.recording, equal_steps(1, 4, 1));
+  ASSERT_EQ(step.ops.size(), 1u);
+  EXPECT_EQ(step.ops[0].kind, StepOp::Kind::kernel);
+  EXPECT_EQ(step.ops[0].gpu, 0u);
+}
+
 }  // namespace
 }  // namespace shiplap

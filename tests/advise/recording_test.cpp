@@ -107,7 +107,7 @@ TEST(Recordings, say_in_which_line_what_is_wrong) {
   const auto expect = [](const std::string& text, const std::string& part) {
     EXPECT_NE(error_of(text).find(part), std::string::npos) << error_of(text);
   };
-  expect("", "it is empty");
+  expect("", "names no GPU");
   expect(R"({"schema":"shiplap/profile","version":1})"
          "\n",
          "a.jsonl, line 1");
@@ -115,9 +115,9 @@ TEST(Recordings, say_in_which_line_what_is_wrong) {
   expect(header + "[\"copy\",1,2,10,20,5,\"wooden\",\"device\",0,0,0,0]\n", "line 2");
   expect(header + "[\"kernel\",1,2,10,20,0,1,1,0]\n", "a name that has been written before");
   expect(header + "[\"fill\",1,2,10,20,5,6,7]\n", "7 elements");
-  expect(header + "[\"dance\",1]\n[\"end\",0]\n", "call, copy, kernel");
-  expect(header + "[\"end\",3]\n", "the number of the records before");
-  expect(header + "nonsense\n[\"end\",0]\n", "line 2");
+  expect(header + "[\"dance\",1]\n[\"end\",0,0]\n", "call, copy, kernel");
+  expect(header + "[\"end\",3,0]\n", "the number of the records before");
+  expect(header + "nonsense\n[\"end\",0,0]\n", "line 2");
 }
 
 }  // namespace

@@ -199,5 +199,22 @@ TEST(DropWaits, leaves_waits_for_results_and_for_the_step_before) {
   EXPECT_FALSE(drop_waits(made.step, planted_profile()));
 }
 
+TEST(DropWaits, keeps_the_wait_for_results_after_a_wait_for_another_stream) {
+  MadeStep made;
+  made.kernel(milliseconds(1), 1);
+  made.kernel(milliseconds(1), 2);
+  made.out(1_MiB, MemoryKind::pinned, 1);
+  made.wait({{1, 0}});
+  made.wait({{2, 0}});
+  EXPECT_FALSE(drop_waits(made.step, planted_profile()));
+}
+
+TEST(DropWaits, leaves_waits_for_something_unknown) {
+  MadeStep made;
+  made.kernel(milliseconds(1));
+  made.wait({});
+  EXPECT_FALSE(drop_waits(made.step, planted_profile()));
+}
+
 }  // namespace
 }  // namespace shiplap

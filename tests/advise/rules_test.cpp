@@ -72,6 +72,28 @@ TEST(KeepOnGpu, does_not_apply_where_bytes_changed_or_are_unknown) {
   EXPECT_FALSE(keep_on_gpu(made.step, planted_profile()));
 }
 
+TEST(KeepOnGpu, leaves_copies_to_a_place_that_another_copy_writes_to) {
+  OneConstantArray made;
+  made[0].device_address = made[2].device_address = 0x1000;
+  EXPECT_FALSE(keep_on_gpu(made.step, planted_profile()));
+  made[2].device_address = 0x2000;
+  EXPECT_TRUE(keep_on_gpu(made.step, planted_profile()));
+}
+
+TEST(KeepOnGpu, leaves_arrays_that_the_gpu_has_no_memory_for) {
+  OneConstantArray made;
+  made[0].size = planted_profile().gpus.front().memory;
+  EXPECT_FALSE(keep_on_gpu(made.step, planted_profile()));
+}
+
+TEST(KeepOnGpu, leaves_the_host_time_that_is_too_long_for_preparing_the_copy) {
+  OneConstantArray made;
+  made[0].host_before = milliseconds(10);  // 8 MiB are copied in 0.8 ms, or in 1.7 ms at half of the rate
+  const auto change = keep_on_gpu(made.step, planted_profile());
+  ASSERT_TRUE(change);
+  EXPECT_MICROSECONDS(time_before_calls(change->step), 10'000 + 7 + 5);
+}
+
 TEST(AllocateOnce, takes_the_time_of_allocating_off_the_host_and_nothing_else) {
   MadeStep made;
   made.in(1_MiB);
