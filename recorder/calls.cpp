@@ -8,8 +8,8 @@
 #include <unordered_set>
 #include <utility>
 
-#include "recorder/functions.hpp"
 #include "recorder/sampled_hash.hpp"
+#include "shiplap/advise/cuda_functions.hpp"
 #include "shiplap/device/cuda/cupti.hpp"
 
 namespace shiplap::recorder {

@@ -89,6 +89,7 @@ void Log::put(Record record) {
       },
       record);
   writer_->write(record);
+  ++records_;
 }
 
 std::uint64_t Log::write(const CollectedCalls& collected, std::vector<Record> work) {
@@ -102,10 +103,10 @@ std::uint64_t Log::write(const CollectedCalls& collected, std::vector<Record> wo
       put(RecordedOrder{
           .call = returned.call.call, .kind = returned.order, .stream = returned.stream, .event = returned.event});
   }
-  const std::uint64_t count = collected.calls.size() + work.size();
+  const std::uint64_t before = records_;
   for (Record& record : work) put(std::move(record));
   flush();
-  return count;
+  return records_ - before;
 }
 
 void Log::pause(Nanoseconds time) {

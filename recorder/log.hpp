@@ -44,7 +44,8 @@ class Log {
   std::function<std::string()> gpu_name_;
   int file_ = -1;
   bool failed_ = false;  ///< nothing more is written; what was written is a recording that breaks off
-  std::string lines_;    ///< lines that are not written yet
+  std::uint64_t records_ = 0;
+  std::string lines_;  ///< lines that are not written yet
   std::optional<RecordingWriter> writer_;
   std::unordered_map<std::uint64_t, CopyArguments> copies_;
   std::unordered_map<std::string, std::string> readable_;

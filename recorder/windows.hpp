@@ -6,8 +6,8 @@
 namespace shiplap::recorder {
 
 /// The first window has a million records, and each later one a hundred thousand. The first pause takes a second, and
-/// each later one twice as long as the one before. So a recording has at most 3 million records, which are about 250
-/// MB, and they are spread over any length of time.
+/// each later one twice as long as the one before, so windows are spread over any length of time. CUPTI may deliver
+/// records after a window has ended. After 6 million records, which are less than 300 MB, nothing more is recorded.
 class Windows {
  public:
   /// Records are written until `end`, in ns; 0: without an end.
@@ -15,7 +15,8 @@ class Windows {
 
   /// Whether the program is recorded from now on, after `records` further records were written. `now` is in ns.
   bool records(std::uint64_t records, std::uint64_t now) {
-    if (end_ > 0 && now >= end_) return recording_ = false;
+    all_ += records;
+    if (all_ >= most_records || (end_ > 0 && now >= end_)) return recording_ = false;
     in_window_ += records;
     if (recording_ && in_window_ >= (windows_ == 0 ? first_window : later_window)) {
       recording_ = false;
@@ -33,10 +34,12 @@ class Windows {
   static constexpr std::uint64_t later_window = 100'000;
   static constexpr std::uint64_t first_pause = 1'000'000'000;  // ns
   static constexpr unsigned most_windows = 21;
+  static constexpr std::uint64_t most_records = 6'000'000;
 
   std::uint64_t end_;
   std::uint64_t resumes_ = 0;
   std::uint64_t in_window_ = 0;
+  std::uint64_t all_ = 0;
   unsigned windows_ = 0;
   bool recording_ = true;
 };

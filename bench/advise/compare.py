@@ -13,6 +13,7 @@ those of a step without recording, and predictions are scaled by the recorded st
 
 import argparse
 import json
+import re
 import statistics
 import subprocess
 import sys
@@ -81,16 +82,14 @@ def advise(shiplap: str, profile: list[str], command: list[str], recording: Path
     )
     if result.returncode != 0:
         raise RuntimeError(f"advise {' '.join(command)} exits with {result.returncode}:\n{result.stderr[-2000:]}")
-    begin = (
-        result.stdout.index('{\n  "schema"') if '{\n  "schema"' in result.stdout else result.stdout.rindex('{"schema"')
-    )
+    begin = re.search(r'^{\s*"schema"', result.stdout, re.MULTILINE).start()
     found = json.loads(result.stdout[begin:])
     advice.write_text(json.dumps(found, indent=1))
     return {"program": last_json(result.stdout[:begin]), "advice": found}
 
 
 def predict(shiplap: str, profile: list[str], recording: Path, rules: list[str]) -> dict:
-    """What these changes of the recorded program are predicted to do; `refused` has the reason where they do not apply."""
+    """What these changes are predicted to do; `refused` has the reason where they do not apply."""
     only = [word for rule in rules for word in ("--only", rule)]
     result = subprocess.run(
         [shiplap, "advise", *profile, *only, "--json", str(recording)], capture_output=True, text=True, timeout=300
@@ -104,7 +103,8 @@ def measure(source: Path, arguments: argparse.Namespace) -> dict:
     times: dict[str, list[float]] = {"before": [], "recorded": [], "after": []}
     first, followed = None, None
     before, after = (
-        [*command, version, "--steps", str(n)] for version, n in zip(("before", "after"), STEPS[source.stem])
+        [*command, version, "--steps", str(n)]
+        for version, n in zip(("before", "after"), STEPS[source.stem], strict=True)
     )
     for number in range(arguments.rounds):
         times["before"].append(step_ms(run(before)))
@@ -139,7 +139,7 @@ def row(one: dict) -> str:
     cost = (step["recorded"] / step["before"] - 1) * 100
     line = f"{one['program']:<16} {step['before']:>9.3f} {cost:>+6.1f} % {advice['fidelity']['value'] * 100:>+6.1f} % "
     best = last_time(advice)
-    line += f"{best * step['before']:>9.3f} " if best else "        – "
+    line += f"{best * step['before']:>9.3f} " if best else "        - "
     followed = last_time(one["followed"]) if one["followed"] else None
     if followed and "after" in step:
         predicted = followed * step["before"]

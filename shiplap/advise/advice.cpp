@@ -15,9 +15,12 @@
 namespace shiplap {
 namespace {
 
-/// Least half width of an interval, as a fraction. Of ten programs that were changed by hand, predictions of eight were
-/// closer than this (docs/explanation/accuracy.md).
+/// Least half width of an interval, as a fraction. The predictions for eight of ten programs that were changed by hand
+/// were closer than this, once what recording costs was taken off (docs/explanation/accuracy.md).
 constexpr double least_uncertainty = 0.15;
+
+/// A rule that comes later must make the step shorter than this fraction, or the earlier and simpler one is taken.
+constexpr double clearly_faster = 0.995;
 
 /// A change that can be tried, with its simulated time.
 struct Trial {
@@ -26,14 +29,20 @@ struct Trial {
   Seconds time{0};
 };
 
+/// Throws as `simulate` does, when the profile has no figures for the change or the GPU no memory.
 std::optional<Trial> tried(const Rule& rule, const ProgramStep& step, const Profile& profile) {
+  std::optional<ChangedStep> change = rule.change(step, profile);
+  if (!change) return std::nullopt;
+  const Seconds time = simulated_step(change->step, profile).time;
+  return Trial{&rule, std::move(*change), time};
+}
+
+/// The same without an error: what cannot be predicted is not advised.
+std::optional<Trial> tried_if_possible(const Rule& rule, const ProgramStep& step, const Profile& profile) {
   try {
-    std::optional<ChangedStep> change = rule.change(step, profile);
-    if (!change) return std::nullopt;
-    const Seconds time = simulated_step(change->step, profile).time;
-    return Trial{&rule, std::move(*change), time};
+    return tried(rule, step, profile);
   } catch (const Error&) {
-    return std::nullopt;  // the profile has no figures for it, or the GPU no memory
+    return std::nullopt;
   }
 }
 
@@ -92,8 +101,8 @@ class Advisor {
     std::optional<Trial> best;
     for (const Rule& rule : rules()) {
       if (std::ranges::find(taken_, &rule) != taken_.end()) continue;
-      std::optional<Trial> trial = tried(rule, step_, profile_);
-      if (trial && trial->change.bound == bounds && (!best || trial->time < best->time * 0.995))
+      std::optional<Trial> trial = tried_if_possible(rule, step_, profile_);
+      if (trial && trial->change.bound == bounds && (!best || trial->time < best->time * clearly_faster))
         best = std::move(trial);
     }
     if (!best || time_ - best->time < advised_.recorded.time * options_.least_gain) return false;
@@ -102,7 +111,7 @@ class Advisor {
   }
 
   void add(Trial& best) {
-    const std::optional<Trial> alone = tried(*best.rule, advised_.step, profile_);
+    const std::optional<Trial> alone = tried_if_possible(*best.rule, advised_.step, profile_);
     Advice advice{.rule = std::string(best.rule->name),
                   .what = best.change.what,
                   .allowed_if = best.change.allowed_if,
@@ -136,31 +145,15 @@ class Advisor {
   std::vector<const Rule*> taken_;
 };
 
-/// Fraction of the time after the first steps in which an engine is busy.
-double busy(const SimulatedStep& step, auto is_counted) {
-  std::vector<Span> spans;
-  for (std::size_t i = 0; i < step.timeline.spans.size(); ++i)
-    if (is_counted(step.schedule.ops[i], step.timeline.spans[i])) spans.push_back(step.timeline.spans[i]);
-  std::ranges::sort(spans, {}, &Span::start);
-  Seconds sum{0}, end{0};
-  for (const Span& span : spans) {
-    sum += std::max(Seconds{0}, span.end - std::max(end, span.start));
-    end = std::max(end, span.end);
-  }
-  return step.timeline.makespan > Seconds{0} ? sum / step.timeline.makespan : 0;
-}
-
 std::string limit_of(const SimulatedStep& step) {
-  const auto engine = [](Engine wanted) {
-    return [wanted](const Op&, const Span& span) { return span.engine == wanted; };
+  const Timeline& timeline = step.timeline;
+  const auto busy = [&](Engine engine) {
+    return timeline.makespan > Seconds{0} ? busy_time(timeline, engine) / timeline.makespan : 0;
   };
-  const double kernels = busy(step, engine(Engine::compute));
-  const double in = busy(step, engine(Engine::copy_h2d));
-  const double out = busy(step, engine(Engine::copy_d2h));
-  const double host = busy(step, [](const Op& op, const Span&) {
-    const auto* call = std::get_if<HostCall>(&op.what);
-    return call != nullptr && call->work > Seconds{0};
-  });
+  const double kernels = busy(Engine::compute);
+  const double in = busy(Engine::copy_h2d);
+  const double out = busy(Engine::copy_d2h);
+  const double host = busy(Engine::host);
   const double most = std::max({kernels, in, out, host});
   if (most == kernels) return fmt::format("Kernels are busy for {:.0f} % of the time.", kernels * 100);
   if (most == host)
@@ -198,7 +191,7 @@ Advised advise(const Recording& recording, const Profile& profile, const AdviseO
   if (!steps) {
     advised.refused = options.range.empty()
                           ? "Nothing repeats at least three times and covers half of what the program gave to the GPU. "
-                            "Name a step with an NVTX range and --from, or record longer."
+                            "Name a step by an NVTX range (`range`), or record longer."
                           : fmt::format("The NVTX range \"{}\" occurs less than three times with work of a GPU in it.",
                                         options.range);
     return advised;

@@ -13,8 +13,8 @@ namespace shiplap {
 /// waits, NVTX ranges that have ended, and the calls into CUDA that copy, launch, fill, wait, record events, or
 /// allocate, pin or free memory. The numbers of calls, streams and events are those of CUPTI, but stream 7, which is
 /// the default stream there, is stream 0 here. Calls have the names of the functions without suffixes such as "_v3020"
-/// and "_ptsz". Threads are numbered in the order of their first calls. Times are in nanoseconds since the first start
-/// of all that is kept.
+/// and "_ptsz". Threads are numbered in the order of their first calls. Times are in nanoseconds since the earliest
+/// start in the recording.
 ///
 /// A report of several processes gives the recording of the process whose work took the GPUs longest. The report says
 /// neither addresses nor contents, so both are 0. It has the kernels of CUDA graphs only when the program was profiled

@@ -137,6 +137,17 @@ class Parser {
 
 }  // namespace
 
+std::optional<RecordedWork> work_of(const Record& record) {
+  return std::visit(
+      [](const auto& r) -> std::optional<RecordedWork> {
+        if constexpr (requires { r.stream, r.gpu, r.time; })
+          return RecordedWork{r.call, r.stream, r.gpu, r.time};
+        else
+          return std::nullopt;
+      },
+      record);
+}
+
 RecordingWriter::RecordingWriter(std::string program, std::string gpu, Sink sink) : sink_(std::move(sink)) {
   sink_(Json{{"schema", recording_schema},
              {"version", recording_version},

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <iosfwd>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -21,6 +22,11 @@ struct Nanoseconds {
   std::uint64_t end = 0;    ///< end, not before the start
   friend bool operator==(const Nanoseconds&, const Nanoseconds&) = default;
 };
+
+/// Time between two moments in nanoseconds; 0 when the second one is not later.
+inline Seconds between(std::uint64_t from, std::uint64_t to) {
+  return Seconds{to > from ? static_cast<double>(to - from) * 1e-9 : 0};
+}
 
 /// A call of the program into CUDA. What it has put into a stream refers to it by its number.
 struct RecordedCall {
@@ -41,8 +47,8 @@ struct RecordedCopy {
   MemoryKind to = MemoryKind::device;      ///< memory that was written
   std::uint64_t from_address = 0;          ///< address of the first byte that was read; 0: unknown
   std::uint64_t to_address = 0;            ///< address of the first byte that was written; 0: unknown
-  /// Hash of samples of the bytes that were read from host memory; 0: unknown. Copies with different hashes moved
-  /// different bytes, and those with the same hash probably the same bytes.
+  /// Hash of samples of the bytes that were read from host memory; 0: unknown. Where it differs, the bytes have
+  /// changed; where it is the same, they probably have not.
   std::uint64_t content = 0;
   std::uint32_t gpu = 0;  ///< number of the GPU
   friend bool operator==(const RecordedCopy&, const RecordedCopy&) = default;
@@ -113,6 +119,16 @@ struct RecordedPause {
 /// One record of any kind.
 using Record = std::variant<RecordedCall, RecordedCopy, RecordedKernel, RecordedFill, RecordedOrder, RecordedRange,
                             RecordedMigration, RecordedPause>;
+
+/// A copy, kernel or fill: what submitted it, and where and when a GPU did it.
+struct RecordedWork {
+  std::uint64_t call = 0;    ///< the call that submitted it
+  std::uint32_t stream = 0;  ///< number of the stream; 0: the default stream
+  std::uint32_t gpu = 0;     ///< number of the GPU
+  Nanoseconds time;          ///< time on the GPU
+};
+/// The work of a record, or nullopt for a record of another kind.
+std::optional<RecordedWork> work_of(const Record&);
 
 /// A recording of one process. Contents of memory are never part of it.
 struct Recording {

@@ -8,6 +8,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "shiplap/advise/cuda_functions.hpp"
+
 namespace shiplap {
 namespace {
 
@@ -19,22 +21,6 @@ constexpr double nearly_as_often = 0.995;
 /// than this; a kind that is a more natural begin of a step may keep it worse by `natural_begin`.
 constexpr double equally_well = 0.01;
 constexpr double natural_begin = 0.05;
-
-/// The call that submitted a copy, kernel or fill, and its time on the GPU; nullopt for other records.
-struct Origin {
-  std::uint64_t call;
-  Nanoseconds on_gpu;
-};
-std::optional<Origin> origin_of(const Record& record) {
-  return std::visit(
-      [](const auto& r) -> std::optional<Origin> {
-        if constexpr (requires { r.stream, r.time; })
-          return Origin{r.call, r.time};
-        else
-          return std::nullopt;
-      },
-      record);
-}
 
 /// A copy, kernel or fill.
 struct SubmittedOp {
@@ -54,9 +40,9 @@ Calls calls_of(const Recording& recording) {
 std::vector<SubmittedOp> submitted_ops(const Recording& recording, const Calls& calls) {
   std::vector<SubmittedOp> found;
   for (std::size_t i = 0; i < recording.records.size(); ++i)
-    if (const auto origin = origin_of(recording.records[i])) {
-      const auto call = calls.find(origin->call);
-      found.push_back({i, call == calls.end() ? origin->on_gpu.start : call->second->time.start, origin->on_gpu.start});
+    if (const auto work = work_of(recording.records[i])) {
+      const auto call = calls.find(work->call);
+      found.push_back({i, call == calls.end() ? work->time.start : call->second->time.start, work->time.start});
     }
   std::ranges::stable_sort(found, {}, &SubmittedOp::time);
   return found;
@@ -109,8 +95,7 @@ std::vector<std::uint64_t> times_of_waits(const Recording& recording, const Call
         times.push_back(call->second->time.start);
     } else if (const auto* copy = std::get_if<RecordedCopy>(&record)) {
       const auto call = calls.find(copy->call);
-      if (call != calls.end() && call->second->function.find("Async") == std::string::npos)
-        times.push_back(call->second->time.end);
+      if (call != calls.end() && !is_asynchronous(call->second->function)) times.push_back(call->second->time.end);
     }
   }
   std::ranges::sort(times);

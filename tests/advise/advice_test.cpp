@@ -149,7 +149,7 @@ TEST(Advise, is_refused_where_nothing_repeats_and_says_how_a_step_is_named) {
   }
   const Advised advised = advise(recording, find_profile("h100"));
   EXPECT_TRUE(advised.advice.empty());
-  EXPECT_NE(advised.refused.find("--from"), std::string::npos) << advised.refused;
+  EXPECT_NE(advised.refused.find("`range`"), std::string::npos) << advised.refused;
   EXPECT_EQ(advised.program, "./once");
   const Advised named = advise(recording, find_profile("h100"), {.range = "epoch"});
   EXPECT_NE(named.refused.find("\"epoch\""), std::string::npos) << named.refused;

@@ -76,5 +76,12 @@ TEST(Windows, end_with_the_time_that_they_were_given) {
   EXPECT_EQ(paused.written_, 1'100'000u);
 }
 
+TEST(Windows, end_for_good_when_records_that_come_late_make_the_file_large) {
+  Windows windows(0);
+  for (std::uint64_t i = 1; i < 6; ++i) windows.records(1'000'000, i * 1'000 * second);  // longer than these pauses
+  EXPECT_FALSE(windows.records(1'000'000, 1'000'000 * second));
+  EXPECT_FALSE(windows.records(0, 10'000'000 * second));
+}
+
 }  // namespace
 }  // namespace shiplap::recorder

@@ -152,7 +152,7 @@ TEST(AdviceReport, says_how_only_in_the_languages_of_the_program) {
 
 TEST(AdviceReport, names_files_without_their_folders) {
   Advised advised = fine_program();
-  advised.program = "/usr/bin/python3 ../work/train.py --rate 0.1";
+  advised.program = "/usr/bin/python3 ../jobs/train.py --rate 0.1";
   expect_says(advised, "Advice for python3 train.py --rate 0.1 on");
 }
 

@@ -59,7 +59,7 @@ def _padded(tensor: Tensor) -> int:
 
 
 def _place_for(tensor: Tensor, memory: Tensor, offset: int) -> Tensor:
-    """Return a tensor like this one at an offset of a slot, in the same format: channels_last stays channels_last."""
+    """Return a tensor of the same shape and memory format as this one, at an offset of a slot."""
     strides = torch.empty_like(tensor, device="meta").stride()
     bytes_of_place = memory[offset : offset + tensor.nbytes]
     return bytes_of_place.view(tensor.dtype).as_strided(tensor.shape, strides, offset // tensor.element_size())

@@ -1,5 +1,5 @@
 // Names of functions as CUPTI has them (cupti_runtime_cbid.h, cupti_driver_cbid.h).
-#include "recorder/functions.hpp"
+#include "shiplap/advise/cuda_functions.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-namespace shiplap::recorder {
+namespace shiplap {
 namespace {
 
 TEST(Functions, are_watched_with_what_their_parameters_mean) {
@@ -79,4 +79,4 @@ TEST(StreamPerThread, is_meant_by_variants_with_a_version_behind_or_before) {
 }
 
 }  // namespace
-}  // namespace shiplap::recorder
+}  // namespace shiplap

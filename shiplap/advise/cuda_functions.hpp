@@ -1,13 +1,14 @@
-// Which functions of CUDA are watched, and what a call of them means.
+// Functions of CUDA by their names: which are worth recording, and what a call of them means.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string_view>
 
-namespace shiplap::recorder {
+namespace shiplap {
 
-/// What is read from the parameters of a call.
-enum class Reads {
+/// What the recorder reads from the parameters of a call.
+enum class Reads : std::uint8_t {
   nothing,
   copy,            ///< (to, from, size, …): a copy, whose kinds of memory CUPTI reports
   copy_from_host,  ///< (to, from, size, …): from is host memory
@@ -18,8 +19,9 @@ enum class Reads {
   device_wait,     ///< nothing; the host waits for the whole GPU
 };
 
-/// How the functions with this name in CUPTI's tables, such as "cudaMemcpyAsync_v3020" or "cuMemcpyHtoDAsync_v2", are
-/// watched; nullopt when they are not.
+/// How the function with this name in CUPTI's tables, such as "cudaMemcpyAsync_v3020" or "cuMemcpyHtoDAsync_v2", is
+/// recorded. nullopt: it is not, because it neither moves bytes, launches, orders or waits, nor allocates, frees or
+/// pins.
 std::optional<Reads> watched(std::string_view name_in_cupti);
 
 /// The name as programs write it, without the suffixes of versions.
@@ -28,4 +30,10 @@ std::string_view name_in_programs(std::string_view name_in_cupti);
 /// Whether a null stream is the default stream of the calling thread in this variant of a function.
 bool has_stream_per_thread(std::string_view name_in_cupti);
 
-}  // namespace shiplap::recorder
+/// Whether the host does not wait for the end of what this function submits, as long as host memory is pinned.
+bool is_asynchronous(std::string_view name);
+
+/// Whether the function allocates, frees, pins or unpins memory.
+bool manages_memory(std::string_view name);
+
+}  // namespace shiplap

@@ -1,4 +1,4 @@
-#include "recorder/functions.hpp"
+#include "shiplap/advise/cuda_functions.hpp"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-namespace shiplap::recorder {
+namespace shiplap {
 namespace {
 
 // Names without the suffixes of versions. The longest name that the function begins with decides.
@@ -87,4 +87,11 @@ std::optional<Reads> watched(std::string_view name_in_cupti) {
   return longest == nullptr ? std::nullopt : std::optional(longest->second);
 }
 
-}  // namespace shiplap::recorder
+bool is_asynchronous(std::string_view name) { return name.find("Async") != name.npos; }
+
+bool manages_memory(std::string_view name) {
+  constexpr std::array parts{"Malloc", "Alloc", "Free", "Register", "Unregister"};  // the last two pin and unpin
+  return std::ranges::any_of(parts, [&](const char* part) { return name.find(part) != name.npos; });
+}
+
+}  // namespace shiplap

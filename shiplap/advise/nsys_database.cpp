@@ -1,0 +1,72 @@
+#include "shiplap/advise/nsys_database.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sqlite3.h>
+
+#include "shiplap/core/error.hpp"
+
+namespace shiplap {
+
+std::int64_t NsysRow::integer(std::int64_t if_null) {
+  const int column = next_++;
+  return sqlite3_column_type(statement_, column) == SQLITE_NULL ? if_null : sqlite3_column_int64(statement_, column);
+}
+
+std::string NsysRow::text() {
+  const int column = next_++;
+  const unsigned char* text = sqlite3_column_text(statement_, column);
+  return text ? reinterpret_cast<const char*>(text) : "";
+}
+
+void NsysDatabase::Close::operator()(sqlite3* database) const { sqlite3_close(database); }
+void NsysDatabase::Close::operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+
+NsysDatabase::NsysDatabase(const std::filesystem::path& file) : file_(file.string()) {
+  sqlite3* database = nullptr;
+  const int status = sqlite3_open_v2(file_.c_str(), &database, SQLITE_OPEN_READONLY, nullptr);
+  database_.reset(database);
+  if (status != SQLITE_OK) fail(sqlite3_errmsg(database), "check that the file exists and may be read");
+}
+
+void NsysDatabase::fail(const std::string& what, const std::string& remedy) const {
+  throw Error(fmt::format("{}: {}, so it cannot be imported; {}", file_, what, remedy));
+}
+
+void NsysDatabase::fail_as_no_export(const std::string& what) const {
+  fail(what, "export the report of Nsight Systems with `nsys export --type sqlite` and give that file");
+}
+
+// The first query finds out whether the file is a database.
+void NsysDatabase::query(const std::string& sql, const Use& use) const {
+  sqlite3_stmt* prepared = nullptr;
+  int status = sqlite3_prepare_v2(database_.get(), sql.c_str(), -1, &prepared, nullptr);
+  const std::unique_ptr<sqlite3_stmt, Close> statement(prepared);
+  while (status == SQLITE_OK || status == SQLITE_ROW) {
+    status = sqlite3_step(prepared);
+    if (status != SQLITE_ROW) break;
+    NsysRow row(prepared);
+    use(row);
+  }
+  if (status == SQLITE_NOTADB) fail_as_no_export("it is no SQLite database");
+  if (status != SQLITE_DONE) fail(sqlite3_errmsg(database_.get()), "export the report again");
+}
+
+std::set<std::string> NsysDatabase::columns_of(const std::string& table) const {
+  std::set<std::string> columns;
+  query(fmt::format("SELECT name FROM pragma_table_info('{}')", table),
+        [&](NsysRow& row) { columns.insert(row.text()); });
+  return columns;
+}
+
+void NsysDatabase::run(const std::string& table, const Columns& columns, const char* order, const Use& use) const {
+  const std::set<std::string> present = columns_of(table);
+  if (present.empty()) return;
+  for (const std::string& column : columns)
+    if (!present.contains(column))
+      fail(fmt::format("table {} has no column {}", table, column),
+           "export the report again with Nsight Systems 2023 or newer: `nsys export --type sqlite`");
+  query(fmt::format("SELECT \"{}\" FROM \"{}\"{}", fmt::join(columns, "\", \""), table, order), use);
+}
+
+}  // namespace shiplap

@@ -1,0 +1,72 @@
+// The database of a report that Nsight Systems has exported: its tables, row by row.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace shiplap {
+
+/// A row of a table. Each read takes the next column.
+class NsysRow {
+ public:
+  /// The row at which the statement is.
+  explicit NsysRow(sqlite3_stmt* statement) : statement_(statement) {}
+
+  std::int64_t integer(std::int64_t if_null = 0);                           ///< a number that may be negative
+  std::uint64_t count() { return static_cast<std::uint64_t>(integer()); }   ///< a number of 64 bits
+  std::uint32_t number() { return static_cast<std::uint32_t>(integer()); }  ///< a number of 32 bits
+  std::string text();                                                       ///< a text; "" for null
+
+ private:
+  sqlite3_stmt* statement_;
+  int next_ = 0;
+};
+
+/// The file, which is only read. Each function throws Error when the file is no export of Nsight Systems.
+class NsysDatabase {
+ public:
+  /// Names of columns.
+  using Columns = std::vector<std::string>;
+  /// Takes a row.
+  using Use = std::function<void(NsysRow&)>;
+
+  /// Throws Error when the file cannot be opened.
+  explicit NsysDatabase(const std::filesystem::path& file);
+
+  /// Whether there is such a table.
+  bool has(const std::string& table) const { return !columns_of(table).empty(); }
+  /// Calls `use` for each row of the table; the row has these columns. Throws Error that names a column that is
+  /// missing.
+  void read(const std::string& table, const Columns& columns, const Use& use) const { run(table, columns, "", use); }
+  /// The same in the order of the column `start`.
+  void read_by_start(const std::string& table, const Columns& columns, const Use& use) const {
+    run(table, columns, " ORDER BY start", use);
+  }
+  /// Throws Error: what is the case, and what to do about it.
+  [[noreturn]] void fail(const std::string& what, const std::string& remedy) const;
+  /// Throws Error: what is the case, and how to export a report.
+  [[noreturn]] void fail_as_no_export(const std::string& what) const;
+
+ private:
+  struct Close {
+    void operator()(sqlite3*) const;
+    void operator()(sqlite3_stmt*) const;
+  };
+
+  void query(const std::string& sql, const Use&) const;
+  std::set<std::string> columns_of(const std::string& table) const;
+  void run(const std::string& table, const Columns&, const char* order, const Use&) const;
+
+  std::string file_;
+  std::unique_ptr<sqlite3, Close> database_;
+};
+
+}  // namespace shiplap
