@@ -17,6 +17,7 @@
 #include "cli/predict.hpp"
 #include "cli/profiles.hpp"
 #include "cli/program.hpp"
+#include "cli/report.hpp"
 #include "cli/reproduce.hpp"
 #include "cli/run.hpp"
 #include "cli/tune.hpp"
@@ -39,6 +40,7 @@ int main(int argc, char** argv) {
   shiplap::cli::add_tune(app);
   shiplap::cli::add_replay(app);
   shiplap::cli::add_evaluate(app);
+  shiplap::cli::add_report(app);
   // What follows "--" of `advise` is the command line of another program.
   const bool advises = argc > 1 && std::string_view(argv[1]) == "advise";
   char** const dashes = advises ? std::find(argv, argv + argc, std::string_view("--")) : argv + argc;

@@ -34,7 +34,7 @@ void add_run(CLI::App& app) {
   command->add_option("--repeat", flags->repeat, "timed repetitions (default: 21 on a GPU, 1 on a virtual device)")
       ->type_name("R")
       ->check(CLI::Range(1u, 100000u));
-  command->add_flag("--gantt", flags->gantt, "draw the timeline as text");
+  command->add_flag("--gantt", flags->gantt, "draw the timeline as text; with --json, add both timelines");
   command->add_option("--svg", flags->svg, "draw the timeline, predicted above observed, into this file")
       ->type_name("FILE");
   command->add_option("--trace", flags->trace, "write predicted and observed spans for Perfetto or chrome://tracing")
@@ -105,6 +105,7 @@ void write_files(const RunFlags& flags, const Report& report) {
 
 Json json_of(const Plan& plan, Origin origin, const Report& report) {
   Json json = report.to_json();
+  json["shape"] = shape_json(plan.job);
   json["profile"] = plan.ranking.profile;
   json["profile_hash"] = plan.ranking.profile_hash;
   json["profile_origin"] = to_string(origin);

@@ -1,6 +1,10 @@
-# embed_files(DIR EXTENSION OUT HEADER TYPE FUNCTION): makes OUT, a C++ file in which FUNCTION() gives a vector of TYPE with
+# embed_files(DIR EXTENSION OUT HEADER TYPE FUNCTION [NAMESPACE]): makes OUT, a C++ file in which FUNCTION() gives a vector of TYPE with
 # name and text of every DIR/*.EXTENSION; HEADER declares both.
 function(embed_files dir extension out header type function)
+  set(space shiplap)
+  if(ARGC GREATER 6)
+    set(space ${ARGV6})
+  endif()
   file(GLOB files CONFIGURE_DEPENDS ${dir}/*.${extension})
   set(entries "")
   foreach(file IN LISTS files)
@@ -17,11 +21,11 @@ function(embed_files dir extension out header type function)
 "// Made from files of the project by CMake.
 #include \"@header@\"
 
-namespace shiplap {
+namespace @space@ {
 std::vector<@type@> @function@() {
   return {
 @entries@  };
 }
-}  // namespace shiplap
+}  // namespace @space@
 ")
 endfunction()

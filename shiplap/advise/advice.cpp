@@ -11,6 +11,7 @@
 #include "shiplap/core/json.hpp"
 #include "shiplap/core/printable.hpp"
 #include "shiplap/core/quantity_json.hpp"
+#include "shiplap/schedule/timeline_json.hpp"
 
 namespace shiplap {
 namespace {
@@ -162,6 +163,10 @@ std::string limit_of(const SimulatedStep& step) {
                      std::max(in, out) * 100);
 }
 
+Json timeline_of(const SimulatedStep& step) {
+  return step.schedule.ops.empty() ? Json(nullptr) : timeline_json(step.schedule, step.timeline);
+}
+
 Json to_json(const HowTo& how) { return {{"language", how.language}, {"text", how.text}}; }
 
 Json to_json(const Advice& advice) {
@@ -224,7 +229,7 @@ Json to_json(const Advised& advised) {
   Json advice = Json::array();
   for (const Advice& one : advised.advice) advice.push_back(to_json(one));
   return {{"schema", "shiplap/advice"},
-          {"version", 1},
+          {"version", 2},
           {"program", advised.program},
           {"gpu", advised.gpu},
           {"languages", advised.languages},
@@ -238,7 +243,9 @@ Json to_json(const Advised& advised) {
           {"slowed_by_recording", advised.slowed_by_recording},
           {"refused", advised.refused},
           {"limit", advised.limit},
-          {"advice", std::move(advice)}};
+          {"advice", std::move(advice)},
+          {"recorded_timeline", timeline_of(advised.recorded)},
+          {"advised_timeline", advised.advised ? timeline_of(*advised.advised) : Json(nullptr)}};
 }
 
 }  // namespace shiplap

@@ -63,7 +63,7 @@ struct AdviseOptions {
 /// recording has no work of a GPU, and UsageError for the name of a rule that does not exist or does not apply.
 Advised advise(const Recording&, const Profile&, const AdviseOptions& = {});
 
-/// Writes all but the schedules, with schema and version.
+/// Writes the advice and the simulated timelines, with schema and version.
 Json to_json(const Advised&);
 
 }  // namespace shiplap

@@ -319,8 +319,16 @@ Prepared prepare(Device& device, const Plan& plan, const Job& given) {
   return prepared;
 }
 
+Json shape_json(const Job& job) {
+  return {{"bytes_in", quantity_json(bytes_in(job))},
+          {"bytes_out", quantity_json(bytes_out(job))},
+          {"memory", to_string(memory_of(job))},
+          {"kernel", job.cost.points.empty() ? Json(nullptr) : quantity_json(kernel_time(job, job.items, 0))}};
+}
+
 Json Plan::to_json() const {
   Json json = shiplap::to_json(ranking);
+  json["shape"] = shape_json(job);
   json["chosen"] = shiplap::to_json(chosen);
   json["pins"] = pins;
   json["pinning"] = quantity_json(pinning);

@@ -33,6 +33,10 @@ struct PlanOptions {
   bool check_reach = false;
 };
 
+/// The shape of a job: its bytes to the GPU and back, the memory of its arrays, and the time of its kernel over all
+/// items, or null when that is unknown.
+Json shape_json(const Job&);
+
 /// How a job will be run. A plan is a value and owns no arrays; `prepare` and `run` use those of the job that they are
 /// given.
 struct Plan {
@@ -50,7 +54,7 @@ struct Plan {
   /// The ranking as a table by predicted time, what was chosen and why, and what the prediction assumes, in lines of at
   /// most 100 columns. `shiplap plan` prints the same text. For a virtual device it begins with a line that says so.
   std::string explain() const;
-  /// The ranking as to_json(const Ranking&) writes it, with `chosen`, `pins`, `pinning`, `memory` and `race`.
+  /// The ranking as to_json(const Ranking&) writes it, with `shape`, `chosen`, `pins`, `pinning`, `memory` and `race`.
   Json to_json() const;
 };
 

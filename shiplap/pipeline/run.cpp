@@ -14,6 +14,7 @@
 #include "shiplap/pipeline/race.hpp"
 #include "shiplap/profile/profile.hpp"
 #include "shiplap/schedule/schedule.hpp"
+#include "shiplap/schedule/timeline_json.hpp"
 
 namespace shiplap {
 namespace {
@@ -151,7 +152,7 @@ std::string Report::to_string() const {
 Json Report::to_json() const {
   const std::optional<double> fraction = efficiency();
   Json json{{"schema", "shiplap/run"},
-            {"version", 2},
+            {"version", 3},
             {"workload", job},
             {"device", device},
             {"simulated", simulated},
@@ -170,14 +171,9 @@ Json Report::to_json() const {
             {"ideal_overlap_samples", quantities_json(ideal_overlap_samples)}};
   if (timeline.spans.empty()) return json;
   json["trace_source"] = trace_source;
-  json["timeline"] = Json::array();
-  for (std::size_t i = 0; i < timeline.spans.size(); ++i) {
-    const Span& span = timeline.spans[i];
-    json["timeline"].push_back({{"op", describe(*planned.schedule, OpId{static_cast<std::uint32_t>(i)})},
-                                {"engine", shiplap::to_string(span.engine)},
-                                {"start", quantity_json(span.start)},
-                                {"end", quantity_json(span.end)}});
-  }
+  json["timeline"] = timeline_json(*planned.schedule, timeline);
+  json["predicted_timeline"] =
+      planned.timeline.spans.empty() ? Json(nullptr) : timeline_json(*planned.schedule, planned.timeline);
   return json;
 }
 

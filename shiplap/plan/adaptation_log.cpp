@@ -46,7 +46,7 @@ std::string difference_of(const Replay& r) {
     return i < decisions.size() ? log_line_of(decisions[i]) : std::string("none");
   };
   // A log may be cut off between a batch and the decision after it.
-  const bool cut_off = r.again.size() == r.logged.size() + 1 && r.again.back().after + 1 == r.batches;
+  const bool cut_off = r.again.size() == r.logged.size() + 1 && r.again.back().after + 1 == r.seen.size();
   for (std::size_t i = 0; i < (cut_off ? r.logged.size() : std::max(r.logged.size(), r.again.size())); ++i)
     if (text(r.logged, i) != text(r.again, i))
       return fmt::format("decision {}: logged {}, now {}", i, text(r.logged, i), text(r.again, i));
@@ -121,9 +121,8 @@ Replay replay(std::string_view log, const std::string& source) {
     } else if (json.find("after")) {
       result.logged.push_back(decision_from(json, result.table.choices.size()));
     } else {
-      ++result.batches;
-      if (auto decision = adaptation->observe(batch_from(json, result.table.choices.size())))
-        result.again.push_back(std::move(*decision));
+      result.seen.push_back(batch_from(json, result.table.choices.size()));
+      if (auto decision = adaptation->observe(result.seen.back())) result.again.push_back(std::move(*decision));
     }
   }
   if (!adaptation)

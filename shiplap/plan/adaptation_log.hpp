@@ -28,7 +28,7 @@ struct Replay {
   std::string job;               ///< name of the job
   std::string profile_hash;      ///< parameter_hash of the profile from which the table was made
   SteadyTable table;             ///< the choices, with their predictions
-  std::uint64_t batches = 0;     ///< number of observed batches
+  std::vector<BatchSeen> seen;   ///< what was observed, in the order of the batches
   std::vector<Decision> logged;  ///< the decisions in the log
   std::vector<Decision> again;   ///< the decisions of the replay
   /// The first difference between `logged` and `again`; "" without any.

@@ -107,7 +107,7 @@ Json to_json(const Candidate& candidate) {
 
 Json to_json(const Ranking& plan) {
   Json json{{"schema", "shiplap/plan"},
-            {"version", 2},
+            {"version", 3},
             {"job", plan.job},
             {"profile", plan.profile},
             {"profile_hash", plan.profile_hash},

@@ -105,7 +105,7 @@ Json to_json(const Replay& replay) {
             {"version", 2},
             {"job", replay.job},
             {"profile_hash", replay.profile_hash},
-            {"batches", replay.batches},
+            {"batches", replay.seen.size()},
             {"as_logged", replay.difference.empty()},
             {"difference", replay.difference},
             {"choices", Json::array()}};
@@ -116,7 +116,7 @@ Json to_json(const Replay& replay) {
 
 std::string replay_report(const Replay& replay, const TextStyle& style) {
   std::string out = fmt::format("{}, profile {}, {} batches, {} decisions\n\n", bold(replay.job, style),
-                                replay.profile_hash, replay.batches, replay.again.size());
+                                replay.profile_hash, replay.seen.size(), replay.again.size());
   if (!replay.again.empty()) out += decisions_table(replay.again, replay.table.choices, style) + "\n";
   out += replay.difference.empty() ? "as logged\n" : fmt::format("NOT as logged: {}\n", replay.difference);
   return out;

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/schedule/timeline_json.hpp"
 
 namespace shiplap {
 namespace {
@@ -22,14 +23,6 @@ constexpr std::array<EngineKind, engine_count> engine_kinds{{{Engine::host, "hos
                                                              {Engine::compute, "kernels", false},
                                                              {Engine::copy_d2h, "D2H copies", true},
                                                              {Engine::copy_d2d, "D2D copies", true}}};
-
-Bytes bytes_of(const Op& op) {
-  if (const auto* copy = std::get_if<Copy>(&op.what)) return copy->from.length;
-  if (const auto* host = std::get_if<HostCopy>(&op.what)) return host->from.length;
-  if (const auto* blocks = std::get_if<BlockCopy>(&op.what)) return blocks->packed.length;
-  if (const auto* prefetch = std::get_if<Prefetch>(&op.what)) return prefetch->region.length;
-  return {};
-}
 
 /// Puts each bar into the first free lane. Returns false when `most` lanes are too few.
 bool assign_lanes(std::vector<Bar>& bars, unsigned most, unsigned& lanes) {
@@ -61,18 +54,23 @@ void draw_in_turn(std::vector<Bar>& bars) {
 
 }  // namespace
 
-std::vector<EngineRow> engine_rows(const Schedule& schedule, const Timeline& timeline, unsigned most_lanes,
-                                   Overlap overlap) {
+std::vector<TimedOp> timed_ops(const Schedule& schedule, const Timeline& timeline) {
   if (timeline.spans.empty() && !schedule.ops.empty())
     throw Error("the timeline has no times of single ops, so it cannot be drawn: run with a trace");
   if (timeline.spans.size() != schedule.ops.size())
     throw Error(fmt::format("a timeline of {} ops does not belong to a schedule of {} ops", timeline.spans.size(),
                             schedule.ops.size()));
+  std::vector<TimedOp> ops;
+  for (std::size_t i = 0; i < schedule.ops.size(); ++i)
+    ops.push_back({timeline.spans[i], schedule.ops[i].chunk, bytes_of(schedule.ops[i])});
+  return ops;
+}
+
+std::vector<EngineRow> engine_rows(const std::vector<TimedOp>& ops, unsigned most_lanes, Overlap overlap) {
+  Timeline timeline;
+  for (const TimedOp& op : ops) timeline.spans.push_back(op.span);
   Seconds first{0};
-  if (!timeline.spans.empty())
-    first = std::min_element(timeline.spans.begin(), timeline.spans.end(), [](const Span& a, const Span& b) {
-              return a.start < b.start;
-            })->start;
+  if (!ops.empty()) first = std::ranges::min(timeline.spans, {}, &Span::start).start;
   const Seconds whole = last_end(timeline) - first;
 
   std::vector<EngineRow> rows;
@@ -81,11 +79,11 @@ std::vector<EngineRow> engine_rows(const Schedule& schedule, const Timeline& tim
     row.engine = kind.engine;
     row.label = kind.label;
     Bytes moved;
-    for (std::uint32_t i = 0; i < schedule.ops.size(); ++i) {
-      const Span& span = timeline.spans[i];
+    for (std::uint32_t i = 0; i < ops.size(); ++i) {
+      const Span& span = ops[i].span;
       if (span.engine != kind.engine) continue;
-      row.bars.push_back({.op = OpId{i}, .chunk = schedule.ops[i].chunk, .start = span.start, .end = span.end});
-      moved += bytes_of(schedule.ops[i]);
+      row.bars.push_back({.op = OpId{i}, .chunk = ops[i].chunk, .start = span.start, .end = span.end});
+      moved += ops[i].bytes;
     }
     if (row.bars.empty()) continue;
     std::stable_sort(row.bars.begin(), row.bars.end(), [](const Bar& a, const Bar& b) { return a.start < b.start; });
@@ -97,6 +95,11 @@ std::vector<EngineRow> engine_rows(const Schedule& schedule, const Timeline& tim
     rows.push_back(std::move(row));
   }
   return rows;
+}
+
+std::vector<EngineRow> engine_rows(const Schedule& schedule, const Timeline& timeline, unsigned most_lanes,
+                                   Overlap overlap) {
+  return engine_rows(timed_ops(schedule, timeline), most_lanes, overlap);
 }
 
 Seconds last_end(const Timeline& timeline) {

@@ -28,6 +28,13 @@ struct EngineRow {
   std::vector<Bar> bars;  ///< in the order of their starts
 };
 
+/// An op with what a row needs to know of it.
+struct TimedOp {
+  Span span;
+  std::uint32_t chunk = 0;
+  Bytes bytes{};  ///< bytes that it moves
+};
+
 /// How copies of one engine with overlapping spans are drawn: one after the other, or in lanes.
 enum class Overlap : std::uint8_t { in_turn, lanes };
 
@@ -40,6 +47,9 @@ enum class Overlap : std::uint8_t { in_turn, lanes };
 /// schedule.
 std::vector<EngineRow> engine_rows(const Schedule&, const Timeline&, unsigned most_lanes = 4,
                                    Overlap = Overlap::in_turn);
+
+/// The rows of ops from any source. `Bar::op` is the index in the list.
+std::vector<EngineRow> engine_rows(const std::vector<TimedOp>&, unsigned most_lanes = 4, Overlap = Overlap::in_turn);
 
 /// The end of the last span, where the time axis ends.
 Seconds last_end(const Timeline&);

@@ -203,7 +203,7 @@ TEST(AdviceJson, has_schema_version_and_each_advice_with_its_times) {
   const Advised advised = advice_for("torch_loader");
   const Json json = to_json(advised);
   EXPECT_EQ(json.at("schema"), "shiplap/advice");
-  EXPECT_EQ(json.at("version"), 1);
+  EXPECT_EQ(json.at("version"), 2);
   EXPECT_EQ(json.at("program"), advised.program);
   EXPECT_EQ(json.at("profile"), "h100");
   EXPECT_EQ(json.at("refused"), "");

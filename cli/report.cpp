@@ -1,0 +1,74 @@
+#include "cli/report.hpp"
+
+#include <fmt/format.h>
+#include <spawn.h>
+#include <sys/wait.h>
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <memory>
+
+#include "cli/common.hpp"
+#include "shiplap/core/error.hpp"
+#include "shiplap/core/json.hpp"
+#include "shiplap/pipeline/profile_cache.hpp"
+#include "shiplap/report/page/page.hpp"
+#include "shiplap/report/page/report.hpp"
+
+namespace shiplap::cli {
+namespace {
+
+std::optional<Profile> known_profile(const std::string& name) {
+  // A name of a file could be any path, and it comes from a file.
+  if (name.find('/') != std::string::npos) return std::nullopt;
+  try {
+    return find_any_profile(name);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+/// Opens a file with the program that the desktop has for it.
+void open_file(std::string path) {
+  std::string program = "xdg-open";
+  const std::array<char*, 3> arguments{program.data(), path.data(), nullptr};
+  pid_t child = 0;
+  int status = 0;
+  if (posix_spawnp(&child, program.c_str(), nullptr, nullptr, arguments.data(), environ) != 0 ||
+      waitpid(child, &status, 0) != child || !WIFEXITED(status) || WEXITSTATUS(status) != 0)
+    throw Error(fmt::format("{} is written, but xdg-open cannot show it here: open it in a browser", path));
+}
+
+}  // namespace
+
+void add_report(CLI::App& app) {
+  auto flags = std::make_shared<ReportFlags>();
+  auto* command = app.add_subcommand("report", "Show profiles, comparisons, plans, runs and more as one HTML page");
+  command
+      ->add_option("files", flags->files,
+                   "profiles, logs of adaptive runs, and what check, compare, plan, run, evaluate, movers and advise "
+                   "print with --json")
+      ->type_name("FILE")
+      ->required();
+  command->add_option("-o,--output", flags->output, "write the page into this file")->type_name("FILE")->required();
+  command->add_option("--title", flags->title, "title of the page")->type_name("TEXT");
+  command->add_flag("--no-map", flags->no_map, "leave out the map of strategies, which takes seconds");
+  command->add_flag("--open", flags->open, "show the page in a browser");
+  command->footer(
+      "The page is one file and needs no network. A run has its timeline when it was made with --json --gantt.\n"
+      "docs/how-to/report.md shows what is on the page.");
+  command->callback([flags] { run_report_command(*flags); });
+}
+
+void run_report_command(const ReportFlags& flags) {
+  require_writable(flags.output, "--output");
+  std::vector<page::ReportFile> files;
+  for (const std::string& name : flags.files) files.push_back({name, read_text_file(name)});
+  page::ReportOptions options{.title = flags.title, .find_profile = known_profile};
+  if (flags.no_map) options.map.reset();
+  write_file_atomically(flags.output, page::html(page::report(files, options)));
+  print(fmt::format("report written to {}\n", flags.output));
+  if (flags.open) open_file(flags.output);
+}
+
+}  // namespace shiplap::cli

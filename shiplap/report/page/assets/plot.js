@@ -1,0 +1,300 @@
+// Points and curves over two axes.
+
+/** More points than this are painted on a canvas instead of being elements. */
+const mostElements = 3000;
+/** A curve of more points than this is drawn without a mark on each. */
+const mostMarks = 60;
+/** The pointer finds a point within this distance, in px. */
+const reachOfPointer = 40;
+
+class PlotChart {
+  constructor(figure, data) {
+    this.data = data;
+    this.frame = new Frame(figure, `${data.title}. Arrow keys go through the points, plus and minus zoom, 0 resets.`);
+    this.logarithmic = { x: data.x.log, y: data.y.log };
+    this.zoomed = null;
+    this.cursor = null;
+    this.series = data.series.map((series, number) => ({
+      name: series.name, isLine: series.line, colour: colourOf(number), shown: true,
+      points: series.x.map((x, i) => ({
+        x, y: series.y[i],
+        low: series.low ? series.low[i] : null, high: series.high ? series.high[i] : null,
+        label: series.labels ? series.labels[i] : "",
+      })),
+    }));
+    this.addTools();
+    this.addLegend();
+  }
+
+  addTools() {
+    const tools = this.frame.tools;
+    for (const axis of ["x", "y"])
+      tools.append(toggle(`log ${axis}`, `logarithmic ${axis} axis`, this.logarithmic[axis], (pressed) => {
+        this.logarithmic[axis] = pressed;
+        this.zoomed = null;
+        this.draw();
+      }));
+    tools.append(button("+", "zoom in", () => this.zoom(0.5)), button("−", "zoom out", () => this.zoom(2)),
+                 button("reset", "show everything", () => this.reset()));
+  }
+
+  addLegend() {
+    for (const series of this.series) {
+      const entry = toggle("", "", true, (pressed) => {
+        series.shown = pressed;
+        this.cursor = null;
+        this.draw();
+      });
+      const swatch = element("span", "", "swatch");
+      swatch.style.background = series.colour;
+      entry.append(swatch, series.name);
+      this.frame.legend.append(entry);
+    }
+  }
+
+  /** The shown points that the axes can hold. */
+  visible() {
+    const fits = (value, logarithmic) => Number.isFinite(value) && (!logarithmic || value > 0);
+    return this.series.filter((series) => series.shown).map((series) => ({
+      series,
+      points: series.points.filter((p) => fits(p.x, this.logarithmic.x) && fits(p.y, this.logarithmic.y)),
+    }));
+  }
+
+  domains(visible) {
+    if (this.zoomed !== null) return this.zoomed;
+    const all = visible.flatMap(({ points }) => points);
+    const ys = all.map((p) => p.y);
+    const ends = all.flatMap((p) => [p.low, p.high]).filter((end) => end !== null);
+    const limits = this.data.limits.map((limit) => limit.y);
+    const x = domainOf(all.map((p) => p.x), this.logarithmic.x);
+    const y = domainOf([...ys, ...ends, ...limits], this.logarithmic.y);
+    if (!this.data.diagonal) return { x, y };
+    const both = [Math.min(x[0], y[0]), Math.max(x[1], y[1])];
+    return { x: both, y: both };
+  }
+
+  draw() {
+    const frame = this.frame;
+    const narrow = frame.drawing.clientWidth < 560;
+    const svg = frame.begin(narrow ? 300 : 380);
+    this.box = { left: 68, top: 24, width: frame.width - 84, height: frame.height - 72 };
+    const visible = this.visible();
+    const domains = this.domains(visible);
+    this.x = scaleOf(this.data.x, this.logarithmic.x, domains.x, [this.box.left, this.box.left + this.box.width]);
+    this.y = scaleOf(this.data.y, this.logarithmic.y, domains.y, [this.box.top + this.box.height, this.box.top]);
+    drawAxes(svg, this.box, this.x, this.y, this.data, this.logarithmic);
+    this.content = this.clipped(svg);
+    this.drawLines();
+    for (const { series, points } of visible) this.drawSeries(series, points);
+    this.drawPoints(visible);
+    this.listen(svg, visible);
+    frame.figure.dataset.drawn = String(d3.sum(visible, ({ points }) => points.length));
+  }
+
+  /** A group that ends at the edges of the plot. */
+  clipped(svg) {
+    const name = `clip-${this.frame.figure.id}`;
+    svg.append("clipPath").attr("id", name).append("rect")
+      .attr("x", this.box.left).attr("y", this.box.top - 2).attr("width", this.box.width + 2).attr("height", this.box.height + 4);
+    return svg.append("g").attr("clip-path", `url(#${name})`);
+  }
+
+  drawLines() {
+    const [left, right] = this.x.range();
+    if (this.data.diagonal) {
+      const [low, high] = this.x.domain();
+      this.content.append("line").attr("class", "diagonal").attr("x1", this.x(low)).attr("y1", this.y(low))
+        .attr("x2", this.x(high)).attr("y2", this.y(high));
+    }
+    for (const limit of this.data.limits) {
+      if (this.logarithmic.y && limit.y <= 0) continue;
+      const y = this.y(limit.y);
+      this.content.append("line").attr("class", "limit").attr("x1", left).attr("x2", right).attr("y1", y).attr("y2", y);
+      this.content.append("text").attr("class", "limit-name").attr("x", left + 8).attr("y", y - 5)
+        .text(`${limit.name}: ${formatValue(limit.y, this.data.y.unit)}`);
+    }
+  }
+
+  drawSeries(series, points) {
+    const ranged = points.filter((p) => p.low !== null && p.high !== null && (!this.logarithmic.y || p.low > 0));
+    if (!series.isLine) {
+      if (points.length > mostElements) return;
+      this.content.append("g").selectAll("line").data(ranged).enter().append("line").attr("stroke", series.colour)
+        .attr("opacity", 0.5).attr("x1", (p) => this.x(p.x)).attr("x2", (p) => this.x(p.x))
+        .attr("y1", (p) => this.y(p.low)).attr("y2", (p) => this.y(p.high));
+      return;
+    }
+    if (ranged.length > 1)
+      this.content.append("path").datum(ranged).attr("class", "band").attr("fill", series.colour)
+        .attr("d", d3.area().x((p) => this.x(p.x)).y0((p) => this.y(p.low)).y1((p) => this.y(p.high)));
+    this.content.append("path").datum(this.thinned(points)).attr("class", "curve").attr("stroke", series.colour)
+      .attr("d", d3.line().x((p) => this.x(p.x)).y((p) => this.y(p.y)));
+  }
+
+  /** Of many points of a curve, the lowest and the highest of every half px. */
+  thinned(points) {
+    if (points.length <= mostElements) return points;
+    const kept = [];
+    let column = null;
+    let low = null;
+    let high = null;
+    const flush = () => {
+      if (low !== null) kept.push(...(low === high ? [low] : low.x <= high.x ? [low, high] : [high, low]));
+    };
+    for (const point of points) {
+      const at = Math.round(this.x(point.x) * 2);
+      if (at !== column) {
+        flush();
+        column = at;
+        low = high = point;
+      }
+      if (point.y < low.y) low = point;
+      if (point.y > high.y) high = point;
+    }
+    flush();
+    return kept;
+  }
+
+  drawPoints(visible) {
+    const count = d3.sum(visible, ({ points }) => points.length);
+    if (count > mostElements) {
+      this.paintPoints(visible.filter(({ series }) => !series.isLine));
+      return;
+    }
+    for (const { series, points } of visible)
+      if (!series.isLine || points.length <= mostMarks)
+        this.content.append("g").selectAll("circle").data(points).enter().append("circle").attr("class", "point")
+          .attr("fill", series.colour).attr("r", series.isLine ? 2.6 : 3.2).attr("fill-opacity", series.isLine ? 1 : 0.65)
+          .attr("cx", (p) => this.x(p.x)).attr("cy", (p) => this.y(p.y));
+  }
+
+  /** Points on a canvas over the drawing. */
+  paintPoints(visible) {
+    const ratio = Math.max(2, window.devicePixelRatio || 1);
+    const canvas = element("canvas");
+    const percent = (part, whole) => `${(part / whole) * 100}%`;
+    canvas.width = this.box.width * ratio;
+    canvas.height = this.box.height * ratio;
+    Object.assign(canvas.style, {
+      left: percent(this.box.left, this.frame.width), top: percent(this.box.top, this.frame.height),
+      width: percent(this.box.width, this.frame.width), height: percent(this.box.height, this.frame.height),
+    });
+    this.frame.drawing.insertBefore(canvas, this.frame.tooltip);
+    const paint = canvas.getContext("2d");
+    paint.scale(ratio, ratio);
+    paint.translate(-this.box.left, -this.box.top);
+    paint.globalAlpha = 0.5;
+    const colours = getComputedStyle(document.documentElement);
+    for (const { series, points } of visible) {
+      paint.fillStyle = colours.getPropertyValue(series.colour.slice(4, -1)).trim();
+      for (const p of points) paint.fillRect(this.x(p.x) - 1.2, this.y(p.y) - 1.2, 2.4, 2.4);
+    }
+  }
+
+  listen(svg, visible) {
+    const places = visible.flatMap(({ series, points }) => points.map((point) => ({ series, point })));
+    this.places = places;
+    const tree = d3.quadtree(places, (place) => this.x(place.point.x), (place) => this.y(place.point.y));
+    let from = null;
+    let selection = null;
+    onEvents(svg, {
+      pointermove: (event) => {
+        const [x, y] = this.frame.pointer(event);
+        if (from !== null) {
+          selection = selection || this.content.append("rect").attr("class", "selection");
+          selection.attr("x", Math.min(x, from[0])).attr("y", Math.min(y, from[1]))
+            .attr("width", Math.abs(x - from[0])).attr("height", Math.abs(y - from[1]));
+          return;
+        }
+        const found = tree.find(x, y, reachOfPointer);
+        if (found) this.point(found, false);
+        else this.frame.hide();
+      },
+      pointerleave: () => this.frame.hide(),
+      pointerdown: (event) => {
+        if (event.pointerType !== "mouse" || event.button !== 0) return;
+        from = this.frame.pointer(event);
+        svg.node().setPointerCapture(event.pointerId);
+      },
+      pointerup: (event) => {
+        const start = from;
+        from = null;
+        if (start === null || selection === null) return;
+        const [x, y] = this.frame.pointer(event);
+        selection.remove();
+        selection = null;
+        if (Math.abs(x - start[0]) > 8 && Math.abs(y - start[1]) > 8) this.zoomTo(start, [x, y]);
+      },
+      dblclick: () => this.reset(),
+    });
+    onKeys(svg, {
+      ArrowRight: () => this.step(1), ArrowLeft: () => this.step(-1),
+      ArrowUp: () => this.changeSeries(-1), ArrowDown: () => this.changeSeries(1),
+      "+": () => this.zoom(0.5), "=": () => this.zoom(0.5), "-": () => this.zoom(2), "0": () => this.reset(),
+      Escape: () => this.frame.hide(),
+    });
+  }
+
+  /** Marks a point and shows its values. */
+  point(place, aloud) {
+    const { series, point } = place;
+    this.cursor = place;
+    this.content.selectAll(".cursor").remove();
+    this.content.append("circle").attr("class", "cursor").attr("r", 6).attr("cx", this.x(point.x)).attr("cy", this.y(point.y));
+    const lines = [
+      series.name,
+      `${this.data.x.label}: ${formatValue(point.x, this.data.x.unit)}`,
+      `${this.data.y.label}: ${formatWithInterval(point.y, point.low, point.high, this.data.y.unit)}`,
+    ];
+    if (point.label !== "") lines.push(point.label);
+    this.frame.show(lines.join("\n"), this.x(point.x), this.y(point.y), aloud);
+  }
+
+  step(by) {
+    const current = this.cursor === null ? -1 : this.places.findIndex(({ point }) => point === this.cursor.point);
+    const next = this.places[current === -1 ? 0 : within(current + by, 0, this.places.length - 1)];
+    if (next !== undefined) this.point(next, true);
+  }
+
+  /** The point of another series that is nearest on the x axis. */
+  changeSeries(by) {
+    const shown = this.series.filter((series) => series.shown);
+    if (this.cursor === null || shown.length === 0) return this.step(0);
+    const next = shown[(shown.indexOf(this.cursor.series) + by + shown.length) % shown.length];
+    const places = this.places.filter(({ series }) => series === next);
+    const distance = ({ point }) => Math.abs(this.x(point.x) - this.x(this.cursor.point.x));
+    const nearest = places[leastBy(places, distance)];
+    if (nearest !== undefined) this.point(nearest, true);
+  }
+
+  zoom(factor) {
+    const part = (scale, logarithmic, centre) => {
+      const turn = logarithmic ? Math.log : (value) => value;
+      const back = logarithmic ? Math.exp : (value) => value;
+      const [low, high] = scale.domain().map(turn);
+      const middle = centre === null ? (low + high) / 2 : turn(centre);
+      return [back(middle - ((high - low) / 2) * factor), back(middle + ((high - low) / 2) * factor)];
+    };
+    const at = this.cursor === null ? null : this.cursor.point;
+    this.zoomed = {
+      x: part(this.x, this.logarithmic.x, at && at.x), y: part(this.y, this.logarithmic.y, at && at.y),
+    };
+    this.draw();
+  }
+
+  zoomTo([x1, y1], [x2, y2]) {
+    const sorted = (a, b) => (a < b ? [a, b] : [b, a]);
+    this.zoomed = {
+      x: sorted(this.x.invert(x1), this.x.invert(x2)), y: sorted(this.y.invert(y1), this.y.invert(y2)),
+    };
+    this.frame.hide();
+    this.draw();
+  }
+
+  reset() {
+    this.zoomed = null;
+    this.frame.hide();
+    this.draw();
+  }
+}

@@ -1,0 +1,71 @@
+#include "shiplap/report/page/check_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "shiplap/profile/topology.hpp"
+#include "shiplap/report/table.hpp"
+
+namespace shiplap::page {
+namespace {
+
+Cell verdict_cell(const std::string& verdict) {
+  Cell cell(verdict);
+  cell.judgement = verdict == "good" ? "good" : verdict == "low" ? "warn" : verdict == "bad" ? "bad" : "";
+  return cell;
+}
+
+Cell fraction_cell(double fraction, bool is_known) { return is_known ? Cell(percent(fraction), fraction) : Cell("–"); }
+
+std::string rate_with_fraction(PerByte cost, double limit) {
+  const Bandwidth rate = bandwidth(cost);
+  return limit > 0 ? fmt::format("{} ({} of the link's limit)", to_string(rate), percent(rate.bytes_per_second / limit))
+                   : to_string(rate);
+}
+
+}  // namespace
+
+DataTable check_table(const std::vector<CheckedFigure>& figures) {
+  DataTable table{
+      .title = "Is the node healthy?",
+      .note = "Each figure beside what such hardware allows. \"Good from\" is what sound nodes reach.",
+      .columns = {"figure", "measured", "limit", "of the limit", "good from", "verdict", "possible causes"}};
+  for (const CheckedFigure& f : figures) {
+    const bool is_known = f.verdict != Verdict::unknown;
+    table.rows.push_back({f.what, f.measured, f.limit, fraction_cell(f.fraction, is_known),
+                          fraction_cell(f.expected, is_known), verdict_cell(to_string(f.verdict)), f.causes});
+  }
+  return table;
+}
+
+std::string speed_sentence(const Profile& profile, const std::string& gpu) {
+  if (profile.links.empty() || !(profile.links.front().h2d.per_byte.value.seconds > 0) ||
+      !(profile.links.front().d2h.per_byte.value.seconds > 0))
+    return "";
+  const LinkModel& link = profile.links.front();
+  const double limit = pcie_link_rate(condition(profile.conditions, "gpu.link"));
+  std::string text = fmt::format("{}: large copies from pinned memory run at {} to the GPU and at {} to the host", gpu,
+                                 rate_with_fraction(link.h2d.per_byte.value, limit),
+                                 rate_with_fraction(link.d2h.per_byte.value, limit));
+  if (link.h2d.duplex && link.d2h.duplex && link.h2d.duplex->per_byte.value.seconds > 0 &&
+      link.d2h.duplex->per_byte.value.seconds > 0)
+    text += fmt::format("; duplex, at {} and {}", to_string(bandwidth(link.h2d.duplex->per_byte.value)),
+                        to_string(bandwidth(link.d2h.duplex->per_byte.value)));
+  return text + ".";
+}
+
+std::string weakest_sentence(const std::vector<CheckedFigure>& figures) {
+  const CheckedFigure* weakest = nullptr;
+  for (const CheckedFigure& f : figures)
+    // A link that is trained as it should be has no room to be weak.
+    if (f.verdict != Verdict::unknown && f.expected > 0 && !(f.expected >= 1 && f.verdict == Verdict::good) &&
+        (weakest == nullptr || f.fraction / f.expected < weakest->fraction / weakest->expected))
+      weakest = &f;
+  if (weakest == nullptr) return "";
+  return fmt::format("The weakest figure is \"{}\": {}, {} of its limit, where {} is good. Verdict: {}.", weakest->what,
+                     weakest->measured, percent(weakest->fraction), percent(weakest->expected),
+                     to_string(weakest->verdict));
+}
+
+}  // namespace shiplap::page

@@ -1,0 +1,112 @@
+#include "shiplap/report/page/figure_json.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+#include "shiplap/core/error.hpp"
+#include "shiplap/core/printable.hpp"
+#include "shiplap/report/page/page.hpp"
+
+namespace shiplap::page {
+namespace {
+
+/// The number with as many digits as a picture can show; null for what is no number.
+Json short_number(double value) {
+  if (!std::isfinite(value)) return nullptr;
+  return std::strtod(fmt::format("{:.7g}", value).c_str(), nullptr);
+}
+
+Json short_number(const std::optional<double>& value) { return value ? short_number(*value) : Json(nullptr); }
+
+Json text_json(const std::string& text) { return printable(text, longest_text); }
+
+Json to_json(const Axis& axis) {
+  return {{"label", text_json(axis.label)}, {"unit", axis.unit}, {"log", axis.logarithmic}};
+}
+
+Json to_json(const Series& series) {
+  std::vector<const Point*> points;
+  for (const Point& point : series.points) points.push_back(&point);
+  if (series.is_line) std::ranges::stable_sort(points, {}, [](const Point* point) { return point->x; });
+  Json json{{"name", text_json(series.name)}, {"line", series.is_line}, {"x", Json::array()}, {"y", Json::array()}};
+  for (const Point* point : points) {
+    json["x"].push_back(short_number(point->x));
+    json["y"].push_back(short_number(point->y));
+  }
+  if (std::ranges::any_of(points, [](const Point* point) { return point->low && point->high; }))
+    for (const Point* point : points) {
+      json["low"].push_back(short_number(point->low));
+      json["high"].push_back(short_number(point->high));
+    }
+  if (std::ranges::any_of(points, [](const Point* point) { return !point->label.empty(); }))
+    for (const Point* point : points) json["labels"].push_back(text_json(point->label));
+  return json;
+}
+
+Json to_json(const Plot& plot) {
+  Json json{{"kind", "plot"},
+            {"title", text_json(plot.title)},
+            {"x", to_json(plot.x)},
+            {"y", to_json(plot.y)},
+            {"series", Json::array()},
+            {"limits", Json::array()},
+            {"diagonal", plot.has_diagonal}};
+  for (const Series& series : plot.series) json["series"].push_back(to_json(series));
+  for (const Limit& limit : plot.limits)
+    if (std::isfinite(limit.y))
+      json["limits"].push_back({{"name", text_json(limit.name)}, {"y", short_number(limit.y)}});
+  return json;
+}
+
+Json to_json(const Row& row) {
+  Json bars = Json::array();
+  for (const Bar& bar : row.bars)
+    bars.push_back({text_json(bar.name), short_number(bar.start), short_number(bar.end), bar.lane, bar.chunk});
+  return {{"label", text_json(row.label)},
+          {"detail", text_json(row.detail)},
+          {"lanes", row.lanes},
+          {"bars", std::move(bars)}};
+}
+
+Json to_json(const TimelinePlot& plot) {
+  Json json{{"kind", "timeline"}, {"title", text_json(plot.title)}, {"panels", Json::array()}};
+  for (const Panel& panel : plot.panels) {
+    Json rows = Json::array();
+    for (const Row& row : panel.rows) rows.push_back(to_json(row));
+    json["panels"].push_back({{"label", text_json(panel.label)}, {"rows", std::move(rows)}});
+  }
+  return json;
+}
+
+Json to_json(const MapPlot& map) {
+  Json json{{"kind", "map"},       {"title", text_json(map.title)}, {"x", to_json(map.x)},
+            {"y", to_json(map.y)}, {"strategies", Json::array()},   {"xs", Json::array()},
+            {"ys", Json::array()}, {"cells", Json::array()},        {"marks", Json::array()}};
+  for (const std::string& strategy : map.strategies) json["strategies"].push_back(text_json(strategy));
+  for (const double x : map.xs) json["xs"].push_back(short_number(x));
+  for (const double y : map.ys) json["ys"].push_back(short_number(y));
+  for (const std::vector<MapTime>& times : map.cells) {
+    Json cell = Json::array();
+    for (const MapTime& time : times)
+      cell.push_back({time.strategy, text_json(time.choice), short_number(time.time), short_number(time.low),
+                      short_number(time.high)});
+    json["cells"].push_back(std::move(cell));
+  }
+  for (const Mark& mark : map.marks)
+    json["marks"].push_back({{"name", text_json(mark.name)}, {"x", short_number(mark.x)}, {"y", short_number(mark.y)}});
+  return json;
+}
+
+Json to_json(const DataTable& table) { throw Error(fmt::format("the table \"{}\" is HTML", table.title)); }
+
+}  // namespace
+
+Json to_json(const Figure& figure) {
+  return std::visit([](const auto& one) { return to_json(one); }, figure);
+}
+
+}  // namespace shiplap::page

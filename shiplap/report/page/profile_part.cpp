@@ -1,0 +1,112 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "shiplap/measure/check.hpp"
+#include "shiplap/measure/figures.hpp"
+#include "shiplap/report/page/check_table.hpp"
+#include "shiplap/report/page/quantity.hpp"
+#include "shiplap/report/page/rate_curves.hpp"
+#include "shiplap/report/page/sections.hpp"
+#include "shiplap/report/profile_report.hpp"
+#include "shiplap/report/table.hpp"
+
+namespace shiplap::page {
+namespace {
+
+const std::vector<NamedPrimitive> rates_over_size{{"pinned H2D", "copy.pinned.h2d"},
+                                                  {"pinned D2H", "copy.pinned.d2h"},
+                                                  {"pinned, both directions together", "copy.pinned.both"},
+                                                  {"pageable H2D", "copy.pageable.h2d"},
+                                                  {"pageable D2H", "copy.pageable.d2h"},
+                                                  {"managed, prefetch H2D", "prefetch.h2d"},
+                                                  {"managed, prefetch D2H", "prefetch.d2h"},
+                                                  {"managed, on demand H2D", "demand.h2d"}};
+const std::vector<NamedPrimitive> bursts{{"H2D alone", "burst.pinned.h2d"},
+                                         {"D2H alone", "burst.pinned.d2h"},
+                                         {"H2D beside D2H", "duplex.pinned.h2d"},
+                                         {"D2H beside H2D", "duplex.pinned.d2h"}};
+const std::vector<NamedPrimitive> zero_copy{
+    {"reads", "mapped.read"}, {"writes", "mapped.write"}, {"both together", "mapped.both"}};
+const std::vector<NamedPrimitive> staging{
+    {"H2D", "staged.h2d"}, {"D2H", "staged.d2h"}, {"both together", "staged.both"}};
+
+/// Adds the plot unless nothing in it was measured.
+void add(Section& section, Plot plot) {
+  if (!plot.series.empty()) section.figures.emplace_back(std::move(plot));
+}
+
+DataTable all_figures(std::span<const shiplap::Figure> figures) {
+  DataTable table{.title = "All measured figures", .columns = {"figure", "time", "rate", "of the limit", "clock"}};
+  for (const shiplap::Figure& figure : figures) {
+    const double seconds = figure.time.value.count();
+    const bool has_rate = figure.bytes && seconds > 0;
+    const double rate = has_rate ? in_bytes(*figure.bytes) / seconds : 0;
+    table.rows.push_back(
+        {name_of(figure), time_cell({seconds, figure.time.low.count(), figure.time.high.count()}),
+         has_rate ? number_cell(rate, to_string(Bandwidth{rate})) : Cell("–"),
+         has_rate && figure.limit ? number_cell(rate / *figure.limit, percent(rate / *figure.limit)) : Cell("–"),
+         figure.clock});
+  }
+  return table;
+}
+
+DataTable conditions_of(const Profile& profile) {
+  DataTable table{.title = "Conditions of the measurement", .columns = {"condition", "value"}};
+  for (const auto& [name, value] : profile.conditions) table.rows.push_back({name, value});
+  return table;
+}
+
+}  // namespace
+
+Part profile_part(const Profile& profile, const std::string& source) {
+  const std::string gpu = profile.gpus.empty() ? "a GPU without a name" : profile.gpus.front().name;
+  Part part{.section = {.title = fmt::format("Node: {} (profile {})", gpu, profile.name), .source = source}};
+  Section& section = part.section;
+  section.sentences.push_back(
+      fmt::format("{}, parameters {}. {}", to_string(profile.origin), parameter_hash(profile), profile.source));
+  if (const std::string note = simulation_note(profile); !note.empty()) section.sentences.push_back(note);
+
+  const std::vector<shiplap::Figure> measured = figures(profile.measurements, profile.conditions);
+  const std::vector<CheckedFigure> checked = check(profile);
+  if (const std::string speed = speed_sentence(profile, gpu); !speed.empty()) part.summary.push_back(speed);
+  if (const std::string weakest = weakest_sentence(checked); !weakest.empty()) part.summary.push_back(weakest);
+
+  const Axis size{.label = "size of the copy", .unit = "B", .logarithmic = true};
+  const Axis rate{.label = "rate", .unit = "B/s"};
+  add(section, {.title = "Rate of one copy over its size",
+                .note = "One copy at a time, with its latency. Bands are 95 % intervals.",
+                .x = size,
+                .y = rate,
+                .series = rate_curves(measured, rates_over_size, "bytes"),
+                .limits = link_limits(profile)});
+  add(section, {.title = "Time of one copy over its size",
+                .note = "Small copies take their latency, large ones their bytes over the rate.",
+                .x = size,
+                .y = {.label = "time", .unit = "s", .logarithmic = true},
+                .series = time_curves(measured, rates_over_size, "bytes")});
+  add(section, {.title = "Copies in a row: one direction beside the other",
+                .note = "The rate of further copies of this size, alone and while the other direction is busy.",
+                .x = size,
+                .y = rate,
+                .series = rate_curves(measured, bursts, "bytes"),
+                .limits = link_limits(profile)});
+  add(section, {.title = "Zero-copy: kernels that access pinned host memory",
+                .note = "The best rate of any access width for each number of thread blocks.",
+                .x = {.label = "thread blocks", .unit = "", .logarithmic = true},
+                .y = rate,
+                .series = rate_curves(measured, zero_copy, "blocks")});
+  add(section, {.title = "Pageable memory through pinned rings",
+                .note = "Host threads copy pageable bytes into pinned rings.",
+                .x = {.label = "host threads", .unit = "", .logarithmic = true},
+                .y = rate,
+                .series = rate_curves(measured, staging, "threads")});
+  section.figures.emplace_back(check_table(checked));
+  if (!measured.empty()) section.figures.emplace_back(all_figures(measured));
+  if (!profile.conditions.empty()) section.figures.emplace_back(conditions_of(profile));
+  return part;
+}
+
+}  // namespace shiplap::page

@@ -1,0 +1,32 @@
+// Quantities of JSON files in base units, and as cells of tables.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "shiplap/core/json.hpp"
+#include "shiplap/report/page/figure.hpp"
+
+namespace shiplap::page {
+
+/// A number in base units: seconds, bytes, bytes per second, or a ratio.
+struct Quantity {
+  double value = 0;
+  std::optional<double> low{};
+  std::optional<double> high{};
+};
+
+/// Reads {"value", "low", "high", "unit"}. Throws Error that names the key for a unit that it does not know.
+Quantity quantity_of(const JsonReader&);
+/// Reads {"values", "unit"}.
+std::vector<double> values_of(const JsonReader&);
+
+/// A time as a cell, with its interval as in "5.573 ± 0.062 ms".
+Cell time_cell(const Quantity&);
+/// The ratio minus 1 as a cell, as in "+2.6 %".
+Cell change_cell(double ratio);
+/// A number as a cell.
+Cell number_cell(double value, const std::string& text);
+
+}  // namespace shiplap::page

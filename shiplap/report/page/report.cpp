@@ -1,0 +1,188 @@
+#include "shiplap/report/page/report.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
+
+#include "shiplap/core/error.hpp"
+#include "shiplap/core/json.hpp"
+#include "shiplap/report/page/quantity.hpp"
+#include "shiplap/report/page/sections.hpp"
+
+namespace shiplap::page {
+namespace {
+
+/// How the JSON of one schema becomes a section, and the versions that are read. Sections follow in this order.
+struct Reader {
+  std::string_view schema;
+  std::uint64_t version;
+  Part (*part)(const JsonReader&, const std::string& source);
+};
+Part part_of_evaluation(const JsonReader& json, const std::string& source) {
+  return evaluation_part(evaluation_from_json(json.value(), source), source);
+}
+constexpr std::array readers{Reader{"shiplap/check", 2, check_part},
+                             Reader{"shiplap/comparison", 2, comparison_part},
+                             Reader{"shiplap/plan", 3, plan_part},
+                             Reader{"shiplap/run", 3, run_part},
+                             Reader{"shiplap/evaluation", evaluation_version, part_of_evaluation},
+                             Reader{"shiplap/movers", 1, movers_part},
+                             Reader{"shiplap/advice", 2, advice_part}};
+constexpr std::string_view log_schema = "shiplap/adaptation";
+
+/// The schema of a text: of the whole, or of its first line where each line is a value of its own.
+std::string schema_of(const Json& json) {
+  const auto found = json.is_object() ? json.find("schema") : json.end();
+  return json.is_object() && found != json.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+std::string schema_of_first_line(std::string_view text) {
+  const Json line = Json::parse(text.substr(0, text.find('\n')), nullptr, false);
+  return schema_of(line);
+}
+
+[[noreturn]] void refuse(const std::string& file, const std::string& schema) {
+  std::vector<std::string> known{std::string(Profile::schema), std::string(log_schema)};
+  for (const Reader& reader : readers) known.emplace_back(reader.schema);
+  const std::string what = schema.empty() ? "it has no \"schema\"" : fmt::format("its schema is {}", schema);
+  const std::string remedy =
+      schema == "shiplap/recording" ? "; for a recording, give the output of `shiplap advise --json`" : "";
+  throw Error(fmt::format("{}: {}, and a report is made of: {}{}", file, what, fmt::join(known, ", "), remedy));
+}
+
+/// A job that a plan or a run is about.
+struct PlannedJob {
+  std::string name;
+  std::string profile;
+  std::string profile_hash;
+  MemoryKind memory = MemoryKind::pinned;
+  double in = 0;      ///< bytes
+  double out = 0;     ///< bytes
+  double kernel = 0;  ///< seconds
+};
+
+std::optional<PlannedJob> planned_job_of(const JsonReader& json) {
+  const auto shape = json.find("shape");
+  if (!shape || !shape->find("kernel")) return std::nullopt;
+  const auto name = json.find("job") ? json.at("job") : json.at("workload");
+  PlannedJob job{.name = name.string(),
+                 .profile = json.at("profile").string(),
+                 .profile_hash = json.at("profile_hash").string(),
+                 .in = quantity_of(shape->at("bytes_in")).value,
+                 .out = quantity_of(shape->at("bytes_out")).value,
+                 .kernel = quantity_of(shape->at("kernel")).value};
+  const std::string memory = shape->at("memory").string();
+  for (const MemoryKind kind : {MemoryKind::pinned, MemoryKind::pageable, MemoryKind::managed})
+    if (to_string(kind) == memory) job.memory = kind;
+  if (!(job.in >= 0 && job.out >= 0 && job.in + job.out > 0 && job.kernel > 0)) return std::nullopt;
+  return job;
+}
+
+/// Reads files one by one and keeps what several sections need.
+class Collector {
+ public:
+  explicit Collector(const ReportOptions& options) : options_(options) {}
+
+  void add(const ReportFile& file) {
+    if (schema_of_first_line(file.text) == log_schema) {
+      logs_.push_back(adaptation_part(replay(file.text, file.name), file.name));
+      return;
+    }
+    const Json json = parse_json(file.text, file.name);
+    const std::string schema = schema_of(json);
+    if (schema == Profile::schema) {
+      profiles_.push_back(profile_from_json(json, file.name));
+      profile_parts_.push_back(profile_part(profiles_.back(), file.name));
+      return;
+    }
+    const auto reader = std::ranges::find(readers, schema, &Reader::schema);
+    if (reader == readers.end()) refuse(file.name, schema);
+    const JsonReader root(json, file.name);
+    require_schema(root, reader->schema, reader->version);
+    parts_[static_cast<std::size_t>(reader - readers.begin())].push_back(reader->part(root, file.name));
+    if (schema == "shiplap/plan" || schema == "shiplap/run")
+      if (auto job = planned_job_of(root)) jobs_.push_back(std::move(*job));
+  }
+
+  Page page() {
+    Page page{.title = options_.title.empty() ? title() : options_.title};
+    for (Part& part : profile_parts_) take(page, std::move(part));
+    if (profiles_.size() > 1) take(page, nodes_part(profiles_));
+    for (std::size_t i = 0; i < readers.size(); ++i) {
+      for (Part& part : parts_[i]) take(page, std::move(part));
+      if (readers[i].schema == "shiplap/run") add_map(page);
+    }
+    for (Part& part : logs_) take(page, std::move(part));
+    return page;
+  }
+
+ private:
+  static void take(Page& page, Part part) {
+    // A node and its check say the same.
+    for (std::string& sentence : part.summary)
+      if (std::ranges::find(page.summary, sentence) == page.summary.end()) page.summary.push_back(std::move(sentence));
+    page.sections.push_back(std::move(part.section));
+  }
+
+  std::string title() const {
+    std::set<std::string> gpus;
+    for (const Profile& profile : profiles_)
+      for (const GpuModel& gpu : profile.gpus) gpus.insert(gpu.name);
+    return gpus.empty() ? "Report of shiplap" : fmt::format("Report of shiplap: {}", fmt::join(gpus, ", "));
+  }
+
+  std::optional<Profile> profile_of(const PlannedJob& job) const {
+    for (const Profile& profile : profiles_)
+      if (parameter_hash(profile) == job.profile_hash) return profile;
+    std::optional<Profile> found = options_.find_profile ? options_.find_profile(job.profile) : std::nullopt;
+    return found && parameter_hash(*found) == job.profile_hash ? found : std::nullopt;
+  }
+
+  /// The map is of the profile of the first plan or run, or of the first profile.
+  void add_map(Page& page) const {
+    if (!options_.map || (jobs_.empty() && profiles_.empty())) return;
+    const std::optional<Profile> profile = jobs_.empty() ? profiles_.front() : profile_of(jobs_.front());
+    if (!profile) {
+      page.sections.back().sentences.push_back(
+          fmt::format("There is no map of strategies: profile {} ({}) is neither among the files nor known here. Give "
+                      "its file too.",
+                      jobs_.front().profile, jobs_.front().profile_hash));
+      return;
+    }
+    if (profile->links.empty()) return;
+    MapQuestion question = *options_.map;
+    std::vector<Mark> marks;
+    if (!jobs_.empty()) {
+      question.memory = jobs_.front().memory;
+      question.in_fraction = jobs_.front().in / (jobs_.front().in + jobs_.front().out);
+    }
+    for (const PlannedJob& job : jobs_)
+      if (job.profile_hash == jobs_.front().profile_hash && job.memory == question.memory)
+        marks.push_back({.name = job.name, .x = job.in + job.out, .y = job.kernel});
+    take(page, map_part(strategy_map(*profile, question), marks));
+  }
+
+  const ReportOptions& options_;
+  std::vector<Profile> profiles_;
+  std::vector<Part> profile_parts_;
+  std::array<std::vector<Part>, readers.size()> parts_;
+  std::vector<Part> logs_;
+  std::vector<PlannedJob> jobs_;
+};
+
+}  // namespace
+
+Page report(std::span<const ReportFile> files, const ReportOptions& options) {
+  if (files.empty()) throw UsageError("a report is made of at least one file");
+  Collector collector(options);
+  for (const ReportFile& file : files) collector.add(file);
+  return collector.page();
+}
+
+}  // namespace shiplap::page

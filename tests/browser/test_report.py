@@ -1,0 +1,331 @@
+"""Reports in a real browser: every chart is drawn, answers to pointer and keys, and asks the network for nothing."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import time
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page
+
+from reports import Opened, opened, shiplap
+
+KINDS = ("profile", "check", "comparison", "plan", "run", "movers", "advice", "evaluation", "adaptation")
+
+
+def chart(report: Opened, title: str) -> Locator:
+    figure = report.page.locator(
+        "figure[data-figure]", has=report.page.get_by_role("heading", name=title, exact=True)
+    ).first
+    figure.scroll_into_view_if_needed()
+    report.page.wait_for_function("f => f.dataset.drawn !== undefined", arg=figure.element_handle())
+    return figure
+
+
+def ticks(figure: Locator) -> list[str]:
+    return figure.locator("svg .axis text").all_text_contents()
+
+
+def tooltip(figure: Locator) -> str:
+    shown = figure.locator(".tooltip:not([hidden])")
+    return shown.text_content() or "" if shown.count() else ""
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_report_of_each_kind_draws_all_it_has_without_a_complaint_or_a_request(
+    kind: str, browser: Browser, files: dict[str, Path], tmp_path: Path
+) -> None:
+    output = tmp_path / "report.html"
+    shiplap("report", files[kind], "-o", output, "--no-map")
+    report = opened(browser.new_context(), output)
+    drawn = report.draw_all()
+    assert all(count > 0 for count in drawn)
+    assert report.page.locator("figure[data-figure], table").count() > 0
+    assert report.complaints == []
+    assert report.requests == [output.as_uri()]
+    # Nothing is wider than the page.
+    assert report.page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+def test_every_point_of_a_plot_is_drawn(whole: Opened) -> None:
+    whole.draw_all()
+    for number, figure in enumerate(whole.data()):
+        if figure["kind"] != "plot":
+            continue
+        circles = whole.page.locator(f"#figure-{number} circle.point").count()
+        positive = [
+            (x, y)
+            for series in figure["series"]
+            if not series["line"] or len(series["x"]) <= 60  # longer curves have no marks
+            for x, y in zip(series["x"], series["y"], strict=True)
+            if (x > 0 or not figure["x"]["log"]) and (y > 0 or not figure["y"]["log"])
+        ]
+        assert circles == len(positive), figure["title"]
+
+
+def test_every_op_of_a_timeline_is_drawn_where_its_times_are(whole: Opened) -> None:
+    figure = chart(whole, "Timeline: predicted above simulated")
+    data = next(f for f in whole.data() if f["title"] == "Timeline: predicted above simulated")
+    rows = [row for panel in data["panels"] for row in panel["rows"]]
+    bars = [bar for row in rows for bar in row["bars"]]
+    end = max(bar[2] for bar in bars)
+    places = figure.locator("rect.bar").evaluate_all("all => all.map(r => [r.x.baseVal.value, r.width.baseVal.value])")
+    track = figure.locator("rect.track").first.evaluate("r => [r.x.baseVal.value, r.width.baseVal.value]")
+    assert len(places) == len(bars)
+    for (x, width), bar in zip(places, bars, strict=True):
+        assert x == pytest.approx(track[0] + bar[1] / end * track[1], abs=0.1)
+        assert width == pytest.approx(max(0.4, (bar[2] - bar[1]) / end * track[1]), abs=0.1)
+
+
+def test_hovering_a_point_shows_its_figure(whole: Opened) -> None:
+    figure = chart(whole, "Rate of one copy over its size")
+    figure.locator("circle.point").last.hover(force=True)
+    assert re.search(r"size of the copy: .*iB\nrate: [\d.]+ GB/s", tooltip(figure))
+    whole.page.mouse.move(1, 1)
+    assert tooltip(figure) == ""
+
+
+def test_a_click_on_a_name_hides_its_curve_and_brings_it_back(whole: Opened) -> None:
+    figure = chart(whole, "Rate of one copy over its size")
+    before = figure.locator("path.curve").count()
+    name = figure.locator(".legend button", has_text="pageable H2D")
+    name.click()
+    assert name.get_attribute("aria-pressed") == "false"
+    assert figure.locator("path.curve").count() == before - 1
+    name.click()
+    assert figure.locator("path.curve").count() == before
+
+
+def test_the_axes_are_logarithmic_or_linear_as_asked(whole: Opened) -> None:
+    figure = chart(whole, "Rate of one copy over its size")
+    assert "64 KiB" in ticks(figure)
+    figure.get_by_role("button", name="logarithmic x axis").click()
+    assert "64 KiB" not in ticks(figure)
+    figure.get_by_role("button", name="logarithmic y axis").click()
+    assert "0 B/s" not in ticks(figure)
+
+
+def test_dragging_zooms_and_a_double_click_resets(whole: Opened) -> None:
+    figure = chart(whole, "Rate of one copy over its size")
+    before = ticks(figure)
+    box = figure.locator("svg").bounding_box()
+    assert box is not None
+    mouse = whole.page.mouse
+    mouse.move(box["x"] + box["width"] * 0.5, box["y"] + box["height"] * 0.3)
+    mouse.down()
+    mouse.move(box["x"] + box["width"] * 0.8, box["y"] + box["height"] * 0.7, steps=5)
+    mouse.up()
+    assert ticks(figure) != before
+    figure.locator("svg").dblclick(position={"x": box["width"] / 2, "y": box["height"] / 2})
+    assert ticks(figure) == before
+
+
+def test_keys_walk_through_points_zoom_and_reset(whole: Opened) -> None:
+    figure = chart(whole, "Rate of one copy over its size")
+    before = ticks(figure)
+    figure.locator("svg").focus()
+    keyboard = whole.page.keyboard
+    keyboard.press("ArrowRight")
+    first = tooltip(figure)
+    keyboard.press("ArrowRight")
+    second = tooltip(figure)
+    assert first.startswith("pinned H2D") and second.startswith("pinned H2D") and first != second
+    assert figure.locator("[aria-live=polite]").text_content() == second
+    keyboard.press("ArrowDown")
+    assert tooltip(figure).startswith("pinned D2H")
+    keyboard.press("+")
+    assert ticks(figure) != before
+    assert whole.page.evaluate("document.activeElement.tagName") == "svg"
+    keyboard.press("0")
+    assert ticks(figure) == before
+    keyboard.press("Escape")
+    assert tooltip(figure) == ""
+
+
+def test_a_timeline_zooms_moves_and_shows_ops(whole: Opened) -> None:
+    figure = chart(whole, "Timeline: predicted above simulated")
+    before = ticks(figure)
+    bar = figure.locator("rect.bar").nth(3)
+    bar.hover()
+    assert re.match(r"predicted: copy H2D of chunk \d+ .*\nfrom .* to .*\ntakes .*", tooltip(figure))
+    chunk = figure.locator("rect.bar.same").count()
+    assert chunk >= 6  # two copies in, a kernel and a copy out, predicted and simulated, are one chunk
+    figure.get_by_role("button", name="zoom in").click()
+    zoomed = ticks(figure)
+    assert zoomed != before
+    figure.get_by_role("button", name="move right").click()
+    assert ticks(figure) != zoomed
+    figure.locator("svg").focus()
+    whole.page.keyboard.press("ArrowRight")
+    one = tooltip(figure)
+    whole.page.keyboard.press("ArrowRight")
+    assert tooltip(figure) not in ("", one)
+    whole.page.keyboard.press("ArrowDown")
+    assert "kernel" in tooltip(figure)
+    whole.page.keyboard.press("0")
+    assert ticks(figure) == before
+
+
+def test_the_map_answers_what_if_by_keys_and_clicks(whole: Opened) -> None:
+    figure = chart(whole, "The fastest strategy over size and kernel time")
+    answer = figure.locator(".answer")
+    at_job = answer.text_content() or ""
+    assert at_job.startswith("128 MiB and a kernel of") or at_job.startswith("256 MiB and a kernel of")
+    figure.locator("svg").focus()
+    for _ in range(30):
+        whole.page.keyboard.press("ArrowRight")
+    for _ in range(30):
+        whole.page.keyboard.press("ArrowDown")
+    assert (answer.text_content() or "").startswith("16 GiB and a kernel of 10 µs: streams is the fastest")
+    box = figure.locator("svg").bounding_box()
+    assert box is not None
+    figure.locator("svg").click(position={"x": 80, "y": 40})
+    assert (answer.text_content() or "").startswith("1 MiB and a kernel of 1 s")
+
+
+def test_the_map_has_the_times_of_a_plan(whole: Opened, files: dict[str, Path]) -> None:
+    """A plan of the job in the corner of the map is another way to the same number."""
+    figure = chart(whole, "The fastest strategy over size and kernel time")
+    figure.locator("svg").focus()
+    for key in ("ArrowLeft", "ArrowDown"):
+        for _ in range(30):
+            whole.page.keyboard.press(key)
+    row = figure.locator(".answer tbody tr", has_text="explicit")
+    shown = float((row.locator("td").nth(2).text_content() or "").split(" ")[0])  # µs
+    data = next(f for f in whole.data() if f["kind"] == "map")
+    shape = json.loads(files["plan"].read_text())["shape"]
+    part = round(64 * shape["bytes_in"]["value"] / (shape["bytes_in"]["value"] + shape["bytes_out"]["value"]))
+    job = ("--in", f"{part * 16384}", "--out", f"{(64 - part) * 16384}", "--kernel", f"{data['ys'][0]}s")
+    plan = json.loads(shiplap("plan", *job, "--profile", "h200", "--json"))
+    explicit = next(c for c in plan["candidates"] if c["strategy"] == "explicit")
+    assert shown == pytest.approx(explicit["predicted"]["value"] * 1e3, rel=1e-3)
+
+
+def test_tables_sort_by_numbers_and_copy_as_csv(whole: Opened) -> None:
+    holder = whole.page.locator(".data", has=whole.page.get_by_role("heading", name="Candidates"))
+    title = holder.get_by_role("button", name="predicted")
+    title.click()
+    title.click()
+    values = [
+        float(v) for v in holder.locator("td[data-value]:nth-child(3)").evaluate_all("c => c.map(x => x.dataset.value)")
+    ]
+    assert values == sorted(values, reverse=True) and len(values) > 2
+    assert holder.locator("th").nth(2).get_attribute("aria-sort") == "descending"
+    holder.get_by_role("button", name="copy as CSV").click()
+    holder.get_by_text("copied").wait_for()
+    copied = list(csv.reader(io.StringIO(whole.page.evaluate("navigator.clipboard.readText()"))))
+    assert copied[0] == ["rank", "choice", "predicted", "over the bound", ""]
+    assert len(copied) == len(values) + 1
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_and_charts_follow_the_scheme_of_the_reader(scheme: str, browser: Browser, report: Path) -> None:
+    page = opened(browser.new_context(color_scheme=scheme), report).page
+    background, text = page.evaluate(
+        "[getComputedStyle(document.body).backgroundColor, getComputedStyle(document.body).color]"
+    )
+    luminance = [sum(map(int, re.findall(r"\d+", colour)[:3])) for colour in (background, text)]
+    assert (luminance[0] > luminance[1]) == (scheme == "light")
+
+
+def test_a_print_has_every_chart_on_white_without_buttons(whole: Opened, tmp_path: Path) -> None:
+    page = whole.page
+    page.emulate_media(media="print", color_scheme="dark")
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    figures = page.locator("figure[data-figure]")
+    assert all(figures.nth(n).get_attribute("data-drawn") for n in range(figures.count()))
+    assert page.locator(".tools").first.is_hidden()
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    printed = tmp_path / "report.pdf"
+    page.pdf(path=printed)
+    assert printed.stat().st_size > 20_000
+
+
+def test_a_phone_shows_all_of_it_in_its_width(browser: Browser, report: Path) -> None:
+    phone = opened(browser.new_context(viewport={"width": 360, "height": 740}, has_touch=True, is_mobile=True), report)
+    assert all(count > 0 for count in phone.draw_all())
+    assert phone.page.evaluate("document.documentElement.scrollWidth") <= 360
+    assert phone.complaints == []
+
+
+def hostile_profile(files: dict[str, Path], tmp_path: Path) -> Path:
+    profile = json.loads(files["profile"].read_text())
+    evil = '</script><script>window.hacked=1</script><img src=x onerror="window.hacked=1">"\'`\x07\x1b[31m\u202e'
+    profile["name"] = "evil"
+    profile["gpus"][0]["name"] = evil
+    profile["source"] = evil + "A" * 1_000_000
+    profile["conditions"][evil] = evil
+    profile["conditions"]["gpu.link"] = evil
+    for measurement in profile["measurements"][:3]:
+        measurement["primitive"] = evil
+    file = tmp_path / "evil.json"
+    file.write_text(json.dumps(profile))
+    return file
+
+
+def test_a_hostile_file_is_shown_as_text_and_runs_nothing(
+    browser: Browser, files: dict[str, Path], tmp_path: Path
+) -> None:
+    advice = json.loads(files["advice"].read_text())
+    advice["program"] = "<svg onload=alert(1)>" + "B" * 1_000_000
+    for op in advice["recorded_timeline"]:
+        op["op"] = "</script><script>window.hacked=1</script>"
+    (tmp_path / "advice.json").write_text(json.dumps(advice))
+    output = tmp_path / "evil.html"
+    shiplap("report", hostile_profile(files, tmp_path), tmp_path / "advice.json", "-o", output, "--no-map")
+    report = opened(browser.new_context(), output)
+    report.page.on("dialog", lambda dialog: pytest.fail(f"a dialog opened: {dialog.message}"))
+    assert all(count > 0 for count in report.draw_all())
+    figure = chart(report, "Timeline: the recorded steps above the advised ones")
+    figure.locator("rect.bar").first.hover(force=True)
+    assert "</script>" in tooltip(figure)
+    assert report.page.evaluate("window.hacked") is None
+    assert report.page.locator("img").count() == 0
+    assert "<img src=x" in (report.page.locator("h2").first.text_content() or "")
+    assert report.complaints == [] and report.requests == [output.as_uri()]
+    assert output.stat().st_size < 1_000_000
+
+
+def measured_in_page(page: Page, file: Path) -> float:
+    """Seconds until the first chart is drawn."""
+    begin = time.monotonic()
+    page.goto(file.as_uri())
+    page.wait_for_function("document.querySelector('figure[data-drawn]') !== null")
+    return time.monotonic() - begin
+
+
+def test_the_first_chart_of_a_hundred_thousand_points_is_there_within_a_second(
+    browser: Browser, files: dict[str, Path], tmp_path: Path
+) -> None:
+    lines = files["adaptation"].read_text().splitlines()
+    batches = [line for line in lines[1:] if json.loads(line).get("span")]
+    first = json.loads(batches[0])
+    many = [
+        json.dumps({**first, "batch": number, "span": {"value": 1e-3 + number % 97 * 1e-6, "unit": "s"}})
+        for number in range(100_000)
+    ]
+    log = tmp_path / "long.jsonl"
+    log.write_text("\n".join([lines[0], *many]) + "\n")
+    output = tmp_path / "long.html"
+    shiplap("report", log, "-o", output)
+    context = browser.new_context()
+    page = context.new_page()
+    measured_in_page(page, output)  # the browser's own start is not the report's
+    assert min(measured_in_page(page, output) for _ in range(3)) < 1
+    assert page.locator("figure[data-figure]").first.get_attribute("data-drawn") == "100000"
+    figure = page.locator("figure[data-figure]").first
+    painted = figure.locator("canvas").evaluate(
+        "c => c.getContext('2d').getImageData(0, 0, c.width, c.height).data.some(v => v !== 0)"
+    )
+    assert painted
+
+
+def test_a_report_without_its_data_is_smaller_than_400_kb(whole: Opened, report: Path) -> None:
+    page = report.read_text()
+    scripts = "".join(re.findall(r"<script nonce[^>]*>.*?</script>", page, re.DOTALL))
+    styles = "".join(re.findall(r"<style.*?</style>", page, re.DOTALL))
+    assert len(scripts.encode()) + len(styles.encode()) < 400_000

@@ -1,0 +1,118 @@
+// Pages as text. tests/browser opens them in a browser.
+#include "shiplap/report/page/page.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <string>
+
+#include "shiplap/core/error.hpp"
+#include "shiplap/core/json.hpp"
+#include "shiplap/report/page/figure_json.hpp"
+
+namespace shiplap::page {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class HtmlPage : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!has_plots()) GTEST_SKIP() << "this build has no D3";
+  }
+  /// A page of one section with one figure.
+  static Page with(Figure figure) {
+    return {.title = "title", .sections = {{.title = "section", .figures = {std::move(figure)}}}};
+  }
+  static DataTable table_of(std::size_t rows) {
+    DataTable table{.title = "table", .columns = {"number"}};
+    for (std::size_t i = 0; i < rows; ++i) table.rows.push_back({Cell(std::to_string(i), static_cast<double>(i))});
+    return table;
+  }
+};
+
+TEST_F(HtmlPage, shows_markup_of_others_as_text) {
+  const std::string evil = "<img src=x onerror=alert(1)>&\"'\x1b[31m";
+  Page page{.title = evil,
+            .summary = {evil},
+            .sections = {{.title = evil,
+                          .source = evil,
+                          .sentences = {evil},
+                          .figures = {DataTable{.title = evil, .note = evil, .columns = {evil}, .rows = {{evil}}},
+                                      Plot{.title = evil, .note = evil, .series = {{.name = evil}}}}}}};
+  const std::string text = html(page);
+  EXPECT_THAT(text, Not(HasSubstr("<img")));
+  EXPECT_THAT(text, Not(HasSubstr("\x1b")));
+  EXPECT_THAT(text, HasSubstr("&lt;img src=x onerror=alert(1)&gt;&amp;&quot;"));
+}
+
+TEST_F(HtmlPage, data_cannot_end_the_script_that_holds_it) {
+  const std::string text = html(with(Plot{.title = "a", .series = {{.name = "</script><script>alert(1)"}}}));
+  EXPECT_THAT(text, Not(HasSubstr("</script><script>alert")));
+  EXPECT_THAT(text, HasSubstr("\\u003c/script>\\u003cscript>alert(1)"));
+}
+
+TEST_F(HtmlPage, obeys_only_scripts_and_styles_with_its_own_random_word) {
+  const Page page = with(table_of(1));
+  const std::regex policy("script-src 'nonce-([0-9a-f]{32})'");
+  std::smatch first, second;
+  const std::string one = html(page);
+  const std::string other = html(page);
+  ASSERT_TRUE(std::regex_search(one, first, policy));
+  ASSERT_TRUE(std::regex_search(other, second, policy));
+  EXPECT_NE(first[1], second[1]);
+  EXPECT_THAT(one, HasSubstr("default-src 'none'"));
+  const std::regex script("<(script|style)( [^>]*)?>");
+  std::size_t scripts = 0;
+  for (std::sregex_iterator at(one.begin(), one.end(), script), end; at != end; ++at, ++scripts)
+    EXPECT_THAT((*at)[2].str(), HasSubstr("nonce=\"" + first[1].str() + "\"")) << at->str();
+  EXPECT_EQ(scripts, 4u) << "a style sheet, the data, D3, and the script of the page";
+}
+
+TEST_F(HtmlPage, cuts_names_of_a_megabyte) {
+  EXPECT_LT(html(with(DataTable{.columns = {std::string(1'000'000, 'a')}})).size(), 500'000u);
+}
+
+TEST_F(HtmlPage, long_tables_begin_closed_and_very_long_ones_are_cut_with_a_word) {
+  EXPECT_THAT(html(with(table_of(20))), Not(HasSubstr("<details>")));
+  EXPECT_THAT(html(with(table_of(21))), HasSubstr("<details><summary>21 rows</summary>"));
+  EXPECT_THAT(html(with(table_of(2001))), HasSubstr("1 further rows are left out."));
+}
+
+TEST_F(HtmlPage, cells_hold_the_number_by_which_they_are_sorted) {
+  DataTable table{.columns = {"time"}, .rows = {{Cell("1.5 ms", 0.0015)}}};
+  table.rows.front().front().judgement = "bad";
+  EXPECT_THAT(html(with(table)), HasSubstr("<td class=\"number bad\" data-value=\"0.0015\">1.5 ms</td>"));
+}
+
+TEST(FigureJson, sorts_the_points_of_a_curve_and_leaves_others_in_their_order) {
+  Series series{.name = "a", .points = {{.x = 3, .y = 30}, {.x = 1, .y = 10}}};
+  const Json line = to_json(Figure(Plot{.series = {series}}));
+  EXPECT_EQ(line.at("series").at(0).at("x"), Json::array({1.0, 3.0}));
+  EXPECT_EQ(line.at("series").at(0).at("y"), Json::array({10.0, 30.0}));
+  EXPECT_FALSE(line.at("series").at(0).contains("low")) << "no point has an interval";
+  series.is_line = false;
+  EXPECT_EQ(to_json(Figure(Plot{.series = {series}})).at("series").at(0).at("x"), Json::array({3.0, 1.0}));
+}
+
+TEST(FigureJson, what_is_no_number_is_null) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const Json json = to_json(Figure(Plot{.series = {{.points = {{.x = 1, .y = nan}}}}, .limits = {{"l", nan}}}));
+  EXPECT_TRUE(json.at("series").at(0).at("y").at(0).is_null());
+  EXPECT_TRUE(json.at("limits").empty());
+}
+
+TEST(FigureJson, keeps_seven_digits) {
+  const Json json = to_json(Figure(Plot{.series = {{.points = {{.x = 0.123456789, .y = 1.0 / 3}}}}}));
+  EXPECT_EQ(json.at("series").at(0).at("x").at(0).dump(), "0.1234568");
+}
+
+TEST(FigureJson, a_table_is_html_and_no_data) { EXPECT_THROW(to_json(Figure(DataTable{})), Error); }
+
+}  // namespace
+}  // namespace shiplap::page

@@ -1,0 +1,239 @@
+// Which files make which sections, and what the sentences on top say of planted values.
+#include "shiplap/report/page/report.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "shiplap/core/json.hpp"
+#include "shiplap/core/quantity_json.hpp"
+#include "shiplap/measure/check.hpp"
+#include "shiplap/measure/compare.hpp"
+#include "shiplap/plan/mover_table.hpp"
+#include "tests/support/measurements.hpp"
+#include "tests/support/message_of.hpp"
+#include "tests/support/planted_blocks.hpp"
+#include "tests/support/planted_profile.hpp"
+
+namespace shiplap::page {
+namespace {
+
+using namespace shiplap::literals;
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+const ReportOptions without_map{.map = std::nullopt};
+
+ReportFile file_of(const Profile& profile, const std::string& name = "profile.json") {
+  return {name, to_json(profile).dump()};
+}
+
+Page report_of(std::vector<ReportFile> files, const ReportOptions& options = without_map) {
+  return report(files, options);
+}
+
+std::vector<std::string> titles_of(const Page& page) {
+  std::vector<std::string> titles;
+  for (const Section& section : page.sections) titles.push_back(section.title);
+  return titles;
+}
+
+template <class Kind>
+const Kind* figure_of(const Page& page, const std::string& title) {
+  for (const Section& section : page.sections)
+    for (const Figure& figure : section.figures)
+      if (const auto* found = std::get_if<Kind>(&figure); found != nullptr && found->title == title) return found;
+  return nullptr;
+}
+
+/// A plan of a job with 2 MiB in, 1 MiB out and a kernel of 3 ms.
+Json plan_json(const Profile& profile) {
+  const Json choice = to_json(Choice{.strategy = "streams", .chunks = 8});
+  const auto candidate = [&](const std::string& strategy, double ms) {
+    Json json = choice;
+    json["strategy"] = strategy;
+    json["predicted"] = {{"value", ms}, {"low", ms * 0.9}, {"high", ms * 1.1}, {"unit", "ms"}};
+    json["tied_with_fastest"] = false;
+    return json;
+  };
+  return {{"schema", "shiplap/plan"},
+          {"version", 3},
+          {"job", "fft"},
+          {"profile", profile.name},
+          {"profile_hash", parameter_hash(profile)},
+          {"kernel_cost", "stated"},
+          {"bound", quantity_json(milliseconds(8))},
+          {"first_choice", 0},
+          {"candidates", {candidate("streams", 10), candidate("explicit", 15)}},
+          {"refused", Json::array()},
+          {"why", "because"},
+          {"chosen", candidate("streams", 10)},
+          {"shape",
+           {{"bytes_in", quantity_json(2_MiB)},
+            {"bytes_out", quantity_json(1_MiB)},
+            {"memory", "pinned"},
+            {"kernel", quantity_json(milliseconds(3))}}}};
+}
+
+TEST(Report, sections_follow_one_order_whatever_the_order_of_the_files) {
+  const Profile profile = planted_profile();
+  const ReportFile movers{"movers.json", to_json(mover_table(profile, {})).dump()};
+  const ReportFile check_file{"check.json", to_json(check(profile)).dump()};
+  const ReportFile plan{"plan.json", plan_json(profile).dump()};
+  EXPECT_THAT(titles_of(report_of({movers, plan, check_file, file_of(profile)})),
+              ElementsAre(HasSubstr("Node: "), "Check of a node", "Plan for fft", HasSubstr("Movers of scattered")));
+}
+
+TEST(Report, refuses_what_is_no_file_of_shiplap_and_names_what_is) {
+  const auto refusal = [](const std::string& text) { return message_of([&] { report_of({{"x.json", text}}); }); };
+  EXPECT_THAT(refusal("{}"), AllOf(HasSubstr("x.json: it has no \"schema\""), HasSubstr("shiplap/profile")));
+  EXPECT_THAT(refusal(R"({"schema": "other/thing"})"), HasSubstr("its schema is other/thing"));
+  EXPECT_THAT(refusal(R"({"schema": "shiplap/recording"})"), HasSubstr("shiplap advise --json"));
+  EXPECT_THAT(refusal(R"({"schema": "shiplap/plan", "version": 99})"), HasSubstr("99"));
+  EXPECT_THAT(refusal("not json"), HasSubstr("x.json"));
+  EXPECT_THAT(refusal(R"({"schema": "shiplap/plan", "version": 3})"), HasSubstr("job"));
+  EXPECT_THAT(refusal(""), HasSubstr("x.json"));
+  EXPECT_THROW(report_of({}), UsageError);
+}
+
+TEST(Report, says_how_fast_the_node_is_and_which_figure_is_weakest) {
+  Profile profile = planted_profile();
+  profile.conditions["gpu.link"] = "32.0 GT/s PCIe x16";
+  profile.conditions["gpu.link_loaded"] = "32.0 GT/s PCIe x16";
+  LinkModel& link = profile.links.front();
+  link.h2d.per_byte = Interval<PerByte>::exact(per_byte(gigabytes_per_second(55)));
+  link.d2h.per_byte = Interval<PerByte>::exact(per_byte(gigabytes_per_second(20)));
+  const Page page = report_of({file_of(profile)});
+  // 32 GT/s over 16 lanes, coded 128 in 130 bits, are 63.02 GB/s.
+  EXPECT_THAT(page.summary, Contains(AllOf(HasSubstr("55.00 GB/s (87.3 % of the link's limit) to the GPU"),
+                                           HasSubstr("20.00 GB/s (31.7 % of the link's limit) to the host"))));
+  EXPECT_THAT(page.summary, Contains(AllOf(HasSubstr("weakest figure"), HasSubstr("Verdict: bad"))));
+}
+
+TEST(Report, draws_the_rate_of_the_fastest_figure_at_each_size) {
+  Profile profile = planted_profile();
+  profile.measurements = {
+      testing::events("copy.pinned.h2d", {{"bytes", 1e6}}, 100),
+      testing::events("copy.pinned.h2d", {{"bytes", 4e6}}, 200),
+      testing::events("mapped.read", {{"blocks", 1}, {"bytes", 1e6}, {"count", 1}, {"width", 4}}, 100),
+      testing::events("mapped.read", {{"blocks", 1}, {"bytes", 1e6}, {"count", 1}, {"width", 16}}, 50),
+      testing::events("mapped.read", {{"blocks", 2}, {"bytes", 1e6}, {"count", 1}, {"width", 16}}, 25)};
+  const Page page = report_of({file_of(profile)});
+  const Plot* rates = figure_of<Plot>(page, "Rate of one copy over its size");
+  ASSERT_NE(rates, nullptr);
+  ASSERT_EQ(rates->series.size(), 1u) << "nothing else was measured";
+  EXPECT_EQ(rates->series[0].points[0].x, 1e6);
+  EXPECT_NEAR(rates->series[0].points[0].y, 1e10, 1e4);
+  EXPECT_NEAR(rates->series[0].points[1].y, 2e10, 1e4);
+  const Plot* zero_copy = figure_of<Plot>(page, "Zero-copy: kernels that access pinned host memory");
+  ASSERT_NE(zero_copy, nullptr);
+  EXPECT_NEAR(zero_copy->series[0].points[0].y, 2e10, 1e4) << "the wider access counts";
+}
+
+TEST(Report, several_nodes_are_shown_beside_their_median_and_the_slowest_is_named) {
+  std::vector<ReportFile> files;
+  for (const char* name : {"n1", "n2", "n3"}) {
+    Profile profile = planted_profile();
+    profile.name = name;
+    Interval<PerByte>& cost = profile.links.front().d2h.per_byte;
+    if (profile.name == "n2") cost = Interval<PerByte>::exact({cost.value.seconds * 4});
+    files.push_back(file_of(profile, name));
+  }
+  const Page page = report_of(files);
+  EXPECT_THAT(titles_of(page), Contains("3 nodes side by side"));
+  EXPECT_THAT(page.summary, Contains(AllOf(HasSubstr("Of 3 nodes, n2 is farthest below"), HasSubstr("25.0 % of it"))));
+}
+
+TEST(Report, a_comparison_says_what_became_slower_and_by_how_much) {
+  Profile before = planted_profile();
+  before.measurements = {testing::events("copy.pinned.h2d", {{"bytes", 1e6}}, 100),
+                         testing::events("copy.pinned.d2h", {{"bytes", 1e6}}, 100)};
+  Profile now = before;
+  now.measurements[1] = testing::events("copy.pinned.d2h", {{"bytes", 1e6}}, 150);
+  const Page page = report_of({{"c.json", to_json(compare(before, now)).dump()}});
+  EXPECT_THAT(page.summary, Contains(AllOf(HasSubstr("2 figures beside the baseline: 1 slower, 0 faster"),
+                                           HasSubstr("copy.pinned.d2h"), HasSubstr("+50.0 %"))));
+  const Plot* plot = figure_of<Plot>(page, "Time now over time of the baseline");
+  ASSERT_NE(plot, nullptr);
+  EXPECT_EQ(plot->series.front().name, "degraded");
+  EXPECT_NEAR(plot->series.front().points.front().y, 1.5, 1e-6);
+}
+
+TEST(Report, a_plan_says_what_to_take_and_what_the_next_strategy_costs) {
+  const Page page = report_of({{"plan.json", plan_json(planted_profile()).dump()}});
+  EXPECT_THAT(page.summary, ElementsAre(AllOf(HasSubstr("take streams, 8 chunks"), HasSubstr("10.00 ± 1.00 ms"),
+                                              HasSubstr("explicit would take 15.00 ms (+50.0 %)"))));
+  const DataTable* candidates = figure_of<DataTable>(page, "Candidates");
+  ASSERT_NE(candidates, nullptr);
+  EXPECT_EQ(candidates->rows[1][3].text, "1.875") << "15 ms over the bound of 8 ms";
+}
+
+TEST(Report, the_map_is_of_the_jobs_shape_and_marks_the_job) {
+  const Profile profile = paper_profile();
+  const ReportOptions options{.map = MapQuestion{.sizes = {1_MiB, 4_MiB}, .kernels = {milliseconds(1)}}};
+  const Page page = report_of({{"plan.json", plan_json(profile).dump()}, file_of(profile)}, options);
+  const MapPlot* map = figure_of<MapPlot>(page, "The fastest strategy over size and kernel time");
+  ASSERT_NE(map, nullptr);
+  ASSERT_EQ(map->marks.size(), 1u);
+  EXPECT_EQ(map->marks[0].name, "fft");
+  EXPECT_EQ(map->marks[0].x, in_bytes(3_MiB));
+  EXPECT_NEAR(map->marks[0].y, 3e-3, 1e-12);
+  EXPECT_THAT(page.sections[2].sentences.front(), HasSubstr("67 % of their bytes going in"));
+}
+
+TEST(Report, a_map_whose_profile_is_not_known_is_left_out_with_a_word) {
+  ReportOptions options{.map = MapQuestion{.sizes = {1_MiB}, .kernels = {milliseconds(1)}}};
+  const Json plan = plan_json(paper_profile());
+  Page page = report_of({{"plan.json", plan.dump()}}, options);
+  EXPECT_EQ(figure_of<MapPlot>(page, "The fastest strategy over size and kernel time"), nullptr);
+  EXPECT_THAT(page.sections.back().sentences, Contains(HasSubstr("There is no map of strategies")));
+  options.find_profile = [](const std::string&) { return std::optional(planted_profile()); };
+  page = report_of({{"plan.json", plan.dump()}}, options);
+  EXPECT_THAT(page.sections.back().sentences, Contains(HasSubstr("There is no map"))) << "its hash is another one";
+  options.find_profile = [](const std::string&) { return std::optional(paper_profile()); };
+  EXPECT_EQ(report_of({{"plan.json", plan.dump()}}, options).sections.size(), 2u);
+}
+
+TEST(Report, a_node_and_its_check_say_the_same_only_once) {
+  const Profile profile = planted_profile();
+  const Page page = report_of({file_of(profile), {"check.json", to_json(check(profile)).dump()}});
+  std::vector<std::string> weakest;
+  for (const std::string& sentence : page.summary)
+    if (sentence.starts_with("The weakest")) weakest.push_back(sentence);
+  EXPECT_LE(weakest.size(), 1u);
+}
+
+TEST(Report, an_infinite_or_negative_time_of_an_op_is_refused_with_its_key) {
+  Json run{{"schema", "shiplap/run"},
+           {"version", 3},
+           {"workload", "w"},
+           {"device", "virtual:x"},
+           {"simulated", true},
+           {"choice", to_json(Choice{})},
+           {"predicted", {{"predicted", quantity_json(milliseconds(1))}}},
+           {"observed", quantity_json(milliseconds(1))},
+           {"samples", {{"values", {1.0}}, {"unit", "ms"}}},
+           {"timeline",
+            {{{"op", "x"},
+              {"engine", "compute"},
+              {"chunk", 0},
+              {"bytes", quantity_json(0_B)},
+              {"start", quantity_json(milliseconds(2))},
+              {"end", quantity_json(milliseconds(3))}}}}};
+  EXPECT_NE(figure_of<TimelinePlot>(report_of({{"run.json", run.dump()}}), "Timeline: predicted above simulated"),
+            nullptr);
+  run["timeline"][0]["end"] = quantity_json(milliseconds(1));
+  EXPECT_THAT(message_of([&] { report_of({{"run.json", run.dump()}}); }), HasSubstr("run.json: timeline[0].end"));
+  run["timeline"][0]["engine"] = "warp drive";
+  EXPECT_THAT(message_of([&] { report_of({{"run.json", run.dump()}}); }), HasSubstr("timeline[0].engine"));
+}
+
+}  // namespace
+}  // namespace shiplap::page
