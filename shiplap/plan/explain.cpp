@@ -63,7 +63,7 @@ std::string explain(const Ranking& ranking) {
   if (const double percent = percent_of(busy, best.predicted.value); percent >= 0.5)
     text += fmt::format(" {} is busy for {:.0f} % of the predicted time.", to_string(engine), percent);
   if (best.distance.total.count() > 0)
-    text += fmt::format(" Most of the time above ideal overlap is {}.", largest_cause(best.distance));
+    text += fmt::format(" The largest part of the time above ideal overlap is {}.", largest_cause(best.distance));
   const auto other = std::find_if(ranking.candidates.begin(), ranking.candidates.end(), [&](const Candidate& c) {
     return c.choice.strategy != best.choice.strategy && c.predicted.value >= best.predicted.value;
   });

@@ -103,9 +103,9 @@ def test_a_click_on_a_name_hides_its_curve_and_brings_it_back(whole: Opened) -> 
 def test_the_axes_are_logarithmic_or_linear_as_asked(whole: Opened) -> None:
     figure = chart(whole, "Rate of one copy over its size")
     assert "64 KiB" in ticks(figure)
-    figure.get_by_role("button", name="logarithmic x axis").click()
+    figure.get_by_role("button", name="logarithmic x axis of Rate").click()
     assert "64 KiB" not in ticks(figure)
-    figure.get_by_role("button", name="logarithmic y axis").click()
+    figure.get_by_role("button", name="logarithmic y axis of Rate").click()
     assert "0 B/s" not in ticks(figure)
 
 
@@ -140,10 +140,15 @@ def test_keys_walk_through_points_zoom_and_reset(whole: Opened) -> None:
     keyboard.press("+")
     assert ticks(figure) != before
     assert whole.page.evaluate("document.activeElement.tagName") == "svg"
+    for _ in range(3):
+        keyboard.press("-")
+    assert ticks(figure) == before  # nothing lies beyond what is there
+    keyboard.press("+")
     keyboard.press("0")
     assert ticks(figure) == before
     keyboard.press("Escape")
     assert tooltip(figure) == ""
+    assert figure.locator(".cursor").count() == 0
 
 
 def test_a_timeline_zooms_moves_and_shows_ops(whole: Opened) -> None:
@@ -218,7 +223,8 @@ def test_tables_sort_by_numbers_and_copy_as_csv(whole: Opened) -> None:
     holder.get_by_role("button", name="copy as CSV").click()
     holder.get_by_text("copied").wait_for()
     copied = list(csv.reader(io.StringIO(whole.page.evaluate("navigator.clipboard.readText()"))))
-    assert copied[0] == ["rank", "choice", "predicted", "over the bound", ""]
+    assert copied[0] == ["rank", "choice", "predicted [s]", "over the bound", "note"]
+    assert [float(row[2]) for row in copied[1:]] == values
     assert len(copied) == len(values) + 1
 
 

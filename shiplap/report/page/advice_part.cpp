@@ -35,14 +35,15 @@ std::string how_of(const JsonReader& advice, const std::vector<std::string>& lan
 DataTable table_of(const JsonReader& advice, double step, const std::vector<std::string>& languages) {
   DataTable table{.title = "Advice",
                   .note = "Each line with those above it. \"≥\" is a bound: the step takes at least as long.",
-                  .columns = {"", "change", "step alone", "step with those above", "saved", "allowed if", "how"}};
+                  .columns = {"rank", "change", "step", "saved", "allowed if", "how"},
+                  .units = {"", "", "s", "1"}};
   for (std::size_t i = 0; i < advice.size(); ++i) {
     const JsonReader one = advice.at(i);
     const bool is_bound = one.at("bound").boolean();
     const double with_before = quantity_of(one.at("with_before")).value;
     table.rows.push_back({number_cell(static_cast<double>(i + 1), std::to_string(i + 1)),
                           fmt::format("{}: {}", one.at("rule").string(), one.at("what").string()),
-                          step_cell(one.at("step"), is_bound), step_cell(one.at("with_before"), is_bound),
+                          step_cell(one.at("with_before"), is_bound),
                           number_cell(1 - with_before / step, percent(1 - with_before / step)),
                           one.at("allowed_if").string(), how_of(one, languages)});
   }
@@ -77,7 +78,7 @@ Part advice_part(const JsonReader& json, const std::string& source) {
                                        fmt::join(rules, "\", \""), last.at("bound").boolean() ? "at least " : "",
                                        to_string(Seconds{quantity_of(last.at("with_before")).value}),
                                        to_string(Seconds{step})));
-    part.section.sentences.push_back(json.at("limit").string());
+    part.section.sentences.push_back("With all advice: " + json.at("limit").string());
     part.section.figures.emplace_back(table_of(advice, step, strings_of(json.at("languages"))));
   }
   TimelinePlot plot{.title = "Timeline: the recorded steps above the advised ones",

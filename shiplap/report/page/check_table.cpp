@@ -29,12 +29,17 @@ std::string rate_with_fraction(PerByte cost, double limit) {
 DataTable check_table(const std::vector<CheckedFigure>& figures) {
   DataTable table{
       .title = "Is the node healthy?",
-      .note = "Each figure beside what such hardware allows. \"Good from\" is what sound nodes reach.",
-      .columns = {"figure", "measured", "limit", "of the limit", "good from", "verdict", "possible causes"}};
+      .note =
+          "Each figure beside what such hardware allows. \"Good from\" is what sound nodes reach; the weakest "
+          "figure is lowest beside that.",
+      .columns = {"figure", "measured", "limit", "of the limit", "good from", "verdict"}};
+  const bool has_causes = std::ranges::any_of(figures, [](const CheckedFigure& f) { return !f.causes.empty(); });
+  if (has_causes) table.columns.emplace_back("possible causes");
   for (const CheckedFigure& f : figures) {
     const bool is_known = f.verdict != Verdict::unknown;
     table.rows.push_back({f.what, f.measured, f.limit, fraction_cell(f.fraction, is_known),
-                          fraction_cell(f.expected, is_known), verdict_cell(to_string(f.verdict)), f.causes});
+                          fraction_cell(f.expected, is_known), verdict_cell(to_string(f.verdict))});
+    if (has_causes) table.rows.back().emplace_back(f.causes);
   }
   return table;
 }
@@ -63,8 +68,14 @@ std::string weakest_sentence(const std::vector<CheckedFigure>& figures) {
         (weakest == nullptr || f.fraction / f.expected < weakest->fraction / weakest->expected))
       weakest = &f;
   if (weakest == nullptr) return "";
-  return fmt::format("The weakest figure is \"{}\": {}, {} of its limit, where {} is good. Verdict: {}.", weakest->what,
-                     weakest->measured, percent(weakest->fraction), percent(weakest->expected),
+  const auto count = [&](Verdict verdict) { return std::ranges::count(figures, verdict, &CheckedFigure::verdict); };
+  const auto known = static_cast<std::ptrdiff_t>(figures.size()) - count(Verdict::unknown);
+  const auto weak = known - count(Verdict::good);
+  const std::string health =
+      weak == 0 ? fmt::format("The node is healthy: all {} figures that can be judged are good", known)
+                : fmt::format("Something is wrong with the node: {} of {} figures are low or bad", weak, known);
+  return fmt::format("{}. The weakest is \"{}\": {}, {} of its limit, where {} is good. Verdict: {}.", health,
+                     weakest->what, weakest->measured, percent(weakest->fraction), percent(weakest->expected),
                      to_string(weakest->verdict));
 }
 

@@ -34,11 +34,16 @@ std::vector<ChangedFigure> rows_of(const JsonReader& figures) {
 }
 
 Plot changes(const std::vector<ChangedFigure>& rows) {
-  Plot plot{.title = "Time now over time of the baseline",
-            .note = "Each point is a figure, the slowest first. Bars are 95 % intervals; above 100 % is slower.",
-            .x = {.label = "figure, slowest first", .unit = ""},
-            .y = {.label = "time now", .unit = "1", .logarithmic = true},
-            .limits = {{.name = "as before", .y = 1}}};
+  Plot plot{
+      .title = "Time now over time of the baseline",
+      .note =
+          "Each point is a figure, the slowest first. Bars are 95 % intervals; above 100 % is slower. A figure is "
+          "degraded "
+          "when both its interval and its fastest samples are beyond the tolerance: 5 % unless `compare` was told "
+          "otherwise, and more for figures that vary between runs.",
+      .x = {.label = "figure, slowest first", .unit = ""},
+      .y = {.label = "time now", .unit = "1", .logarithmic = true},
+      .limits = {{.name = "as before", .y = 1}}};
   for (const char* change : {"degraded", "better", "unclear", "same"}) {
     Series series{.name = change, .is_line = false};
     for (std::size_t i = 0; i < rows.size(); ++i)

@@ -78,7 +78,7 @@ Plot error_distribution(const std::vector<Observed>& points) {
 DataTable models_table(const std::vector<ModelErrors>& models) {
   DataTable table{
       .title = "Errors of each model",
-      .note = "Predicted over observed minus 1, of steady points. Samples of a steady point agree within 5 %.",
+      .note = "Predicted over observed minus 1, of steady points. Each model has the points that it can predict.",
       .columns = {"model", "points", "steady", "median", "95th percentile", "worst", "intervals cover"}};
   for (const ModelErrors& m : models)
     table.rows.push_back({m.name, number_cell(static_cast<double>(m.all.points), std::to_string(m.all.points)),
@@ -92,14 +92,18 @@ DataTable models_table(const std::vector<ModelErrors>& models) {
 
 DataTable worst_points(std::vector<Observed> points) {
   DataTable table{.title = "Points with the largest errors",
-                  .columns = {"workload", "choice", "predicted", "observed", "error"}};
+                  .note = "Points that are not steady are among them: their samples differ by more than 5 %.",
+                  .columns = {"workload", "choice", "predicted", "observed", "spread", "error"},
+                  .units = {"", "", "s", "s", "1", "1"}};
   std::ranges::sort(points, std::greater<>{}, [](const Observed& one) { return std::abs(one.error()); });
   if (points.size() > most_worst_points) points.resize(most_worst_points);
   for (const Observed& one : points) {
     const Interval<Seconds>& predicted = one.point->predicted;
+    const double spread = relative_spread(one.point->samples_ms);
     table.rows.push_back({label(*one.workload), to_string(one.point->choice),
                           time_cell({predicted.value.count(), predicted.low.count(), predicted.high.count()}),
-                          time_cell({one.seconds}), number_cell(one.error(), signed_percent(one.error()))});
+                          time_cell({one.seconds}), number_cell(spread, percent(spread)),
+                          number_cell(one.error(), signed_percent(one.error()))});
   }
   return table;
 }

@@ -126,6 +126,8 @@ struct DataTable {
   std::string title{};
   std::string note{};
   std::vector<std::string> columns{};
+  /// Unit of `Cell::value` for each column, as of an axis; "" or absent for texts and numbers. CSV has it in the title.
+  std::vector<std::string> units{};
   std::vector<std::vector<Cell>> rows{};  ///< each with a cell for every column
 };
 
@@ -140,11 +142,24 @@ struct Section {
   std::vector<Figure> figures{};
 };
 
+/// A sentence on top of the page, with the section that it is about.
+struct Headline {
+  std::string sentence{};
+  std::size_t section = 0;  ///< index into Page::sections
+};
+
+/// A word that the page uses, with its meaning.
+struct Word {
+  std::string word{};
+  std::string meaning{};
+};
+
 /// A whole page.
 struct Page {
   std::string title{};
-  std::vector<std::string> summary{};  ///< sentences
+  std::vector<Headline> summary{};
   std::vector<Section> sections{};
+  std::vector<Word> words{};  ///< what readers may not know
 };
 
 }  // namespace shiplap::page

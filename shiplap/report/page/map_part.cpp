@@ -28,7 +28,8 @@ Part map_part(const StrategyMap& map, const std::vector<Mark>& marks) {
   part.section.sentences.push_back(fmt::format(
       "Jobs whose arrays live in {} memory, with {:.0f} % of their bytes going in and the rest coming out. The colour "
       "is the "
-      "strategy that is predicted to be fastest; the number is by how much the next best one is slower. Pale cells are "
+      "strategy that is predicted to be fastest; the number is by how much the next best one is slower. Faint cells "
+      "are "
       "ties: below 2 %, predictions do not tell strategies apart.",
       to_string(map.question.memory), map.question.in_fraction * 100));
   part.section.sentences.emplace_back(

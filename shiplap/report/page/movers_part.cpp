@@ -15,9 +15,9 @@ struct Kind {
   const char* label;
 };
 constexpr std::array kinds{Kind{"copies", "a copy for each block"}, Kind{"batch", "one batch of copies"},
-                           Kind{"strided", "strided copy"}, Kind{"kernel", "kernel, best grid"}};
+                           Kind{"strided", "strided copy"}, Kind{"kernel", "kernel"}};
 
-/// The best rate of each kind of mover over the size of a block, of one direction and number of blocks.
+/// The rate of the best mover of each kind over the size of a block, of one direction and number of blocks.
 struct Rates {
   std::map<std::string, std::map<double, Point>> by_kind;
 
@@ -27,8 +27,7 @@ struct Rates {
     Point point{.x = block, .y = rate};
     if (const auto grid = what.find("grid"); grid && grid->unsigned_integer() > 0)
       point.label = fmt::format("{} thread blocks", grid->unsigned_integer());
-    Point& best = by_kind[what.at("kind").string()][block];
-    if (rate > best.y) best = point;
+    by_kind[what.at("kind").string()].emplace(block, point);  // movers are sorted, the best first
   }
 
   /// The best rate of a kind for blocks of this size; null where there is none.
@@ -107,7 +106,8 @@ Part movers_part(const JsonReader& json, const std::string& source) {
   Part part{.section = {.title = fmt::format("Movers of scattered blocks (profile {})", profile), .source = source}};
   part.section.sentences.push_back(
       fmt::format("Blocks of a pool in {} memory move between host and GPU. The rate counts "
-                  "the time from the call until the last block has arrived.",
+                  "the time from the call until the last block has arrived. The grid of a kernel is the smallest that "
+                  "takes less than 1 % longer than the best.",
                   json.at("pool").string()));
   std::map<std::pair<std::uint64_t, std::string>, Rates> plots;
   const JsonReader rows = json.at("rows");
@@ -119,8 +119,8 @@ Part movers_part(const JsonReader& json, const std::string& source) {
   }
   for (auto plot = plots.rbegin(); plot != plots.rend(); ++plot)
     part.section.figures.emplace_back(plot_of(plot->second, plot->first.second, plot->first.first));
-  for (const auto& [of, rates] : plots)
-    if (std::string sentence = small_blocks(rates, of.second, of.first); !sentence.empty())
+  for (auto plot = plots.rbegin(); plot != plots.rend(); ++plot)
+    if (std::string sentence = small_blocks(plot->second, plot->first.second, plot->first.first); !sentence.empty())
       part.summary.push_back(fmt::format("{}, profile {}.", sentence, profile));
   part.section.figures.emplace_back(crossovers_of(json.at("crossovers")));
   return part;

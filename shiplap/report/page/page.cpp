@@ -75,12 +75,15 @@ class Writer {
     if (!table.title.empty()) out += fmt::format("<h3>{}</h3>\n", safe_html(table.title));
     out += paragraph(table.note);
     const bool is_long = table.rows.size() > longest_open_table;
-    if (is_long) out += fmt::format("<details><summary>{} rows</summary>\n", table.rows.size());
-    out += "<div class=\"scroll\"><table>\n<thead><tr>";
+    if (is_long)
+      out += fmt::format("<details><summary>{} rows: {}</summary>\n", table.rows.size(), safe_html(table.title));
+    out += fmt::format("<div class=\"scroll\"><table aria-label=\"{}\">\n<thead><tr>", safe_html(table.title));
     for (std::size_t c = 0; c < table.columns.size(); ++c) {
       const bool is_number = !table.rows.empty() && c < table.rows[0].size() && table.rows[0][c].value;
-      out +=
-          fmt::format("<th scope=\"col\"{}>{}</th>", is_number ? " class=\"number\"" : "", safe_html(table.columns[c]));
+      const std::string unit = c < table.units.size() ? table.units[c] : "";
+      out += fmt::format("<th scope=\"col\"{}{}>{}</th>", is_number ? " class=\"number\"" : "",
+                         unit.empty() ? "" : fmt::format(" data-unit=\"{}\"", safe_html(unit)),
+                         safe_html(table.columns[c]));
     }
     out += "</tr></thead>\n<tbody>\n";
     for (std::size_t r = 0; r < std::min(table.rows.size(), longest_table); ++r) out += row_of(table.rows[r]);
@@ -116,24 +119,38 @@ std::string head(const Page& page, const std::string& nonce) {
   return out + "</head>\n";
 }
 
+constexpr const char* keys =
+    "<p class=\"keys\">Charts: hover, or use <kbd>Tab</kbd> and the arrow keys, for values; drag or <kbd>+</kbd> "
+    "<kbd>−</kbd> to zoom, <kbd>0</kbd> or a double click to reset. A click on a name hides its curve, one on a title "
+    "sorts.</p>\n";
+constexpr const char* footer =
+    "<footer>\n<p>Made by shiplap report. Charts are drawn with D3 (d3js.org, BSD licence).</p>\n</footer>\n";
+
 std::string summary_of(const Page& page) {
   std::string out = fmt::format("<header>\n<h1>{}</h1>\n", safe_html(page.title));
   if (!page.summary.empty()) {
     out += "<ul class=\"summary\">\n";
-    for (const std::string& sentence : page.summary) out += fmt::format("<li>{}</li>\n", sentence_html(sentence));
+    for (const Headline& headline : page.summary)
+      out += fmt::format("<li>{} <a href=\"#section-{}\" aria-label=\"Details: {}\">more</a></li>\n",
+                         sentence_html(headline.sentence), headline.section,
+                         safe_html(page.sections.at(headline.section).title));
     out += "</ul>\n";
   }
   out += "<nav aria-label=\"Sections\"><ul>\n";
   for (std::size_t i = 0; i < page.sections.size(); ++i)
     out += fmt::format("<li><a href=\"#section-{}\">{}</a></li>\n", i, safe_html(page.sections[i].title));
-  return out + "</ul></nav>\n<noscript><p>Charts need JavaScript. Texts and tables do not.</p></noscript>\n</header>\n";
+  if (!page.words.empty()) out += "<li><a href=\"#words\">Words</a></li>\n";
+  return out + "</ul></nav>\n" + keys +
+         "<noscript><p>Charts need JavaScript. Texts and tables do not.</p></noscript>\n</header>\n";
 }
 
-constexpr const char* footer =
-    "<footer>\n<p class=\"keys\">Charts: hover or use <kbd>Tab</kbd> and the arrow keys for values; drag or "
-    "<kbd>+</kbd> "
-    "<kbd>−</kbd> to zoom, <kbd>0</kbd> or a double click to reset. A click on a name hides its curve, one on a title "
-    "sorts.</p>\n<p>Made by shiplap report. Charts are drawn with D3 (d3js.org, BSD licence).</p>\n</footer>\n";
+std::string words_of(const Page& page) {
+  if (page.words.empty()) return "";
+  std::string out = "<section id=\"words\">\n<h2>Words</h2>\n<dl>\n";
+  for (const Word& word : page.words)
+    out += fmt::format("<dt>{}</dt><dd>{}</dd>\n", safe_html(word.word), sentence_html(word.meaning));
+  return out + "</dl>\n</section>\n";
+}
 
 }  // namespace
 
@@ -148,6 +165,7 @@ std::string html(const Page& page) {
   Writer writer;
   std::string out = head(page, nonce) + "<body>\n" + summary_of(page) + "<main>\n";
   for (std::size_t i = 0; i < page.sections.size(); ++i) out += writer.section(page.sections[i], i);
+  out += words_of(page);
   out += fmt::format("</main>\n{}<script type=\"application/json\" id=\"figures\" nonce=\"{}\">{}</script>\n", footer,
                      nonce, in_script(writer.drawn()));
   for (const Asset& library : plotting_library())

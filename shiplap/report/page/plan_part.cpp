@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "shiplap/core/quantity_json.hpp"
 #include "shiplap/plan/ranking.hpp"
 #include "shiplap/report/page/quantity.hpp"
 #include "shiplap/report/page/sections.hpp"
@@ -11,11 +12,14 @@ namespace shiplap::page {
 namespace {
 
 constexpr const char* why_intervals =
-    "Predicted times with 90 % prediction intervals; the bound is a time that no strategy is below.";
+    "Predicted times with 90 % prediction intervals. The bound counts every byte and every item once, at the fastest "
+    "rates.";
 
 DataTable candidates_of(const JsonReader& candidates, double bound, std::size_t first_choice) {
-  DataTable table{
-      .title = "Candidates", .note = why_intervals, .columns = {"rank", "choice", "predicted", "over the bound", ""}};
+  DataTable table{.title = "Candidates",
+                  .note = why_intervals,
+                  .columns = {"rank", "choice", "predicted", "over the bound", "note"},
+                  .units = {"", "", "s"}};
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     const JsonReader candidate = candidates.at(i);
     const Quantity predicted = quantity_of(candidate.at("predicted"));
@@ -68,7 +72,12 @@ Part plan_part(const JsonReader& json, const std::string& source) {
       break;
     }
   part.summary.push_back(summary + ".");
-  part.section.sentences.push_back(json.at("why").string());
+  part.section.sentences.push_back(summary + ".");
+  if (const auto shape = json.find("shape"))
+    part.section.sentences.push_back(fmt::format(
+        "The job moves {} in and {} out, from and to {} memory.", to_string(bytes_from_json(shape->at("bytes_in"))),
+        to_string(bytes_from_json(shape->at("bytes_out"))), shape->at("memory").string()));
+  part.section.sentences.push_back("In detail: " + json.at("why").string());
   part.section.sentences.push_back(fmt::format("The time of the kernel is {}.", json.at("kernel_cost").string()));
   part.section.figures.emplace_back(
       candidates_of(candidates, quantity_of(json.at("bound")).value, json.at("first_choice").unsigned_integer()));

@@ -39,7 +39,9 @@ void add(Section& section, Plot plot) {
 }
 
 DataTable all_figures(std::span<const shiplap::Figure> figures) {
-  DataTable table{.title = "All measured figures", .columns = {"figure", "time", "rate", "of the limit", "clock"}};
+  DataTable table{.title = "All measured figures",
+                  .columns = {"figure", "time", "rate", "of the limit", "clock"},
+                  .units = {"", "s", "B/s", "1"}};
   for (const shiplap::Figure& figure : figures) {
     const double seconds = figure.time.value.count();
     const bool has_rate = figure.bytes && seconds > 0;

@@ -14,6 +14,7 @@
 #include "shiplap/core/json.hpp"
 #include "shiplap/report/page/quantity.hpp"
 #include "shiplap/report/page/sections.hpp"
+#include "shiplap/report/page/words.hpp"
 
 namespace shiplap::page {
 namespace {
@@ -119,14 +120,17 @@ class Collector {
       if (readers[i].schema == "shiplap/run") add_map(page);
     }
     for (Part& part : logs_) take(page, std::move(part));
+    page.words = words();
     return page;
   }
 
  private:
   static void take(Page& page, Part part) {
+    const std::size_t number = page.sections.size();
     // A node and its check say the same.
     for (std::string& sentence : part.summary)
-      if (std::ranges::find(page.summary, sentence) == page.summary.end()) page.summary.push_back(std::move(sentence));
+      if (std::ranges::find(page.summary, sentence, &Headline::sentence) == page.summary.end())
+        page.summary.push_back({.sentence = std::move(sentence), .section = number});
     page.sections.push_back(std::move(part.section));
   }
 
@@ -142,6 +146,12 @@ class Collector {
       if (parameter_hash(profile) == job.profile_hash) return profile;
     std::optional<Profile> found = options_.find_profile ? options_.find_profile(job.profile) : std::nullopt;
     return found && parameter_hash(*found) == job.profile_hash ? found : std::nullopt;
+  }
+
+  /// A plan and the runs of its job have one mark.
+  static void mark(std::vector<Mark>& marks, const PlannedJob& job) {
+    if (std::ranges::find(marks, job.name, &Mark::name) == marks.end())
+      marks.push_back({.name = job.name, .x = job.in + job.out, .y = job.kernel});
   }
 
   /// The map is of the profile of the first plan or run, or of the first profile.
@@ -163,8 +173,7 @@ class Collector {
       question.in_fraction = jobs_.front().in / (jobs_.front().in + jobs_.front().out);
     }
     for (const PlannedJob& job : jobs_)
-      if (job.profile_hash == jobs_.front().profile_hash && job.memory == question.memory)
-        marks.push_back({.name = job.name, .x = job.in + job.out, .y = job.kernel});
+      if (job.profile_hash == jobs_.front().profile_hash && job.memory == question.memory) mark(marks, job);
     take(page, map_part(strategy_map(*profile, question), marks));
   }
 

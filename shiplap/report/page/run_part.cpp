@@ -49,6 +49,9 @@ Plot samples_of(const std::vector<double>& samples, const Times& times, const st
 std::optional<TimelinePlot> timelines_of(const JsonReader& json, const std::string& observed_label) {
   TimelinePlot plot{.title = fmt::format("Timeline: predicted above {}", observed_label),
                     .note = "A row for each engine, a bar for each op, one colour for each chunk."};
+  if (const auto source = json.find("trace_source"))
+    plot.note += fmt::format(
+        " Observed is one further run, which takes longer when it is traced; its times are from {}.", source->string());
   if (const auto predicted = json.find("predicted_timeline")) plot.panels.push_back(panel_of(*predicted, "predicted"));
   if (const auto observed = json.find("timeline")) plot.panels.push_back(panel_of(*observed, observed_label));
   return plot.panels.empty() ? std::nullopt : std::optional(std::move(plot));

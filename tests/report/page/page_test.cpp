@@ -38,13 +38,15 @@ class HtmlPage : public ::testing::Test {
 
 TEST_F(HtmlPage, shows_markup_of_others_as_text) {
   const std::string evil = "<img src=x onerror=alert(1)>&\"'\x1b[31m";
-  Page page{.title = evil,
-            .summary = {evil},
-            .sections = {{.title = evil,
-                          .source = evil,
-                          .sentences = {evil},
-                          .figures = {DataTable{.title = evil, .note = evil, .columns = {evil}, .rows = {{evil}}},
-                                      Plot{.title = evil, .note = evil, .series = {{.name = evil}}}}}}};
+  Page page{
+      .title = evil,
+      .summary = {{.sentence = evil, .section = 0}},
+      .sections = {
+          {.title = evil,
+           .source = evil,
+           .sentences = {evil},
+           .figures = {DataTable{.title = evil, .note = evil, .columns = {evil}, .units = {evil}, .rows = {{evil}}},
+                       Plot{.title = evil, .note = evil, .series = {{.name = evil}}}}}}};
   const std::string text = html(page);
   EXPECT_THAT(text, Not(HasSubstr("<img")));
   EXPECT_THAT(text, Not(HasSubstr("\x1b")));
@@ -80,7 +82,7 @@ TEST_F(HtmlPage, cuts_names_of_a_megabyte) {
 
 TEST_F(HtmlPage, long_tables_begin_closed_and_very_long_ones_are_cut_with_a_word) {
   EXPECT_THAT(html(with(table_of(20))), Not(HasSubstr("<details>")));
-  EXPECT_THAT(html(with(table_of(21))), HasSubstr("<details><summary>21 rows</summary>"));
+  EXPECT_THAT(html(with(table_of(21))), HasSubstr("<details><summary>21 rows: table</summary>"));
   EXPECT_THAT(html(with(table_of(2001))), HasSubstr("1 further rows are left out."));
 }
 

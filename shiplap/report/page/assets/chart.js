@@ -57,7 +57,7 @@ class Frame {
     this.drawing.replaceChildren();
     this.svg = d3.select(this.drawing).append("svg")
       .attr("viewBox", `0 0 ${this.width} ${height}`)
-      .attr("class", "active").attr("tabindex", 0).attr("role", "img").attr("aria-label", this.description);
+      .attr("class", "active").attr("tabindex", 0).attr("role", "application").attr("aria-label", this.description);
     this.drawing.append(this.tooltip);
     if (hadFocus) this.svg.node().focus({ preventScroll: true });
     return this.svg;

@@ -9,7 +9,10 @@ class MapChart {
     this.frame = new Frame(figure, `${data.title}. Arrow keys move the point; the table below has the times there.`);
     this.frame.tools.remove();
     this.answer = element("div", "", "answer");
-    this.answer.setAttribute("aria-live", "polite");
+    this.said = element("p");
+    this.said.setAttribute("aria-live", "polite");
+    this.times = element("div", "", "scroll");
+    this.answer.append(this.said, this.times);
     figure.append(this.answer);
     const used = new Set(data.cells.flatMap((cell) => cell.slice(0, 1).map((time) => time[0])));
     data.strategies.forEach((name, number) => {
@@ -81,7 +84,7 @@ class MapChart {
     if (margin === null || this.cellWidth < 36) return;
     svg.append("text").attr("class", `cell-text ${tie ? "tie" : ""}`)
       .attr("x", this.leftOf(column) + this.cellWidth / 2).attr("y", this.topOf(row) + this.cellHeight / 2 + 4)
-      .text(`${margin >= 10 ? ">1000" : Math.round(margin * 100)} %`);
+      .text(tie ? "tie" : `${margin >= 10 ? ">1000" : Math.round(margin * 100)} %`);
   }
 
   drawScales(svg) {
@@ -145,7 +148,7 @@ class MapChart {
     const margin = this.margin(times);
     const names = times.map((time) => this.data.strategies[time[0]]);
     const overlap = margin !== null && times[1][3] <= times[0][4];
-    const race = overlap ? " Their prediction intervals overlap, so only a race tells (shiplap tune)." : "";
+    const race = overlap ? " Their 90 % prediction intervals overlap; a race settles it (shiplap tune)." : "";
     const verdict = margin === null
       ? `${names[0]} is the only strategy.`
       : margin < smallestMargin
@@ -165,9 +168,8 @@ class MapChart {
       body.append(line);
     });
     table.append(titles, body);
-    const scroll = element("div", "", "scroll");
-    scroll.append(table);
-    this.answer.replaceChildren(element("p", `${where}: ${verdict}`), scroll);
+    this.said.textContent = `${where}: ${verdict}`;
+    this.times.replaceChildren(table);
   }
 }
 

@@ -29,12 +29,12 @@ class PlotChart {
   addTools() {
     const tools = this.frame.tools;
     for (const axis of ["x", "y"])
-      tools.append(toggle(`log ${axis}`, `logarithmic ${axis} axis`, this.logarithmic[axis], (pressed) => {
+      tools.append(toggle(`log ${axis}`, `logarithmic ${axis} axis of ${this.data.title}`, this.logarithmic[axis], (pressed) => {
         this.logarithmic[axis] = pressed;
         this.zoomed = null;
         this.draw();
       }));
-    tools.append(button("+", "zoom in", () => this.zoom(0.5)), button("−", "zoom out", () => this.zoom(2)),
+    tools.append(button("+", `zoom into ${this.data.title}`, () => this.zoom(0.5)), button("−", `zoom out of ${this.data.title}`, () => this.zoom(2)),
                  button("reset", "show everything", () => this.reset()));
   }
 
@@ -61,8 +61,8 @@ class PlotChart {
     }));
   }
 
-  domains(visible) {
-    if (this.zoomed !== null) return this.zoomed;
+  /** Domains that hold every shown point, interval and limit. */
+  allDomains(visible = this.visible()) {
     const all = visible.flatMap(({ points }) => points);
     const ys = all.map((p) => p.y);
     const ends = all.flatMap((p) => [p.low, p.high]).filter((end) => end !== null);
@@ -80,7 +80,7 @@ class PlotChart {
     const svg = frame.begin(narrow ? 300 : 380);
     this.box = { left: 68, top: 24, width: frame.width - 84, height: frame.height - 72 };
     const visible = this.visible();
-    const domains = this.domains(visible);
+    const domains = this.zoomed || this.allDomains(visible);
     this.x = scaleOf(this.data.x, this.logarithmic.x, domains.x, [this.box.left, this.box.left + this.box.width]);
     this.y = scaleOf(this.data.y, this.logarithmic.y, domains.y, [this.box.top + this.box.height, this.box.top]);
     drawAxes(svg, this.box, this.x, this.y, this.data, this.logarithmic);
@@ -194,7 +194,8 @@ class PlotChart {
 
   listen(svg, visible) {
     const places = visible.flatMap(({ series, points }) => points.map((point) => ({ series, point })));
-    this.places = places;
+    // Without curves, keys go through all points from left to right.
+    this.places = visible.some(({ series }) => series.isLine) ? places : [...places].sort((a, b) => a.point.x - b.point.x);
     const tree = d3.quadtree(places, (place) => this.x(place.point.x), (place) => this.y(place.point.y));
     let from = null;
     let selection = null;
@@ -232,8 +233,15 @@ class PlotChart {
       ArrowRight: () => this.step(1), ArrowLeft: () => this.step(-1),
       ArrowUp: () => this.changeSeries(-1), ArrowDown: () => this.changeSeries(1),
       "+": () => this.zoom(0.5), "=": () => this.zoom(0.5), "-": () => this.zoom(2), "0": () => this.reset(),
-      Escape: () => this.frame.hide(),
+      Escape: () => this.forget(),
     });
+  }
+
+  /** Takes the mark and the values away. */
+  forget() {
+    this.cursor = null;
+    this.content.selectAll(".cursor").remove();
+    this.frame.hide();
   }
 
   /** Marks a point and shows its values. */
@@ -268,17 +276,21 @@ class PlotChart {
     if (nearest !== undefined) this.point(nearest, true);
   }
 
+  /** The domain around the marked point or the middle, never beyond all that there is. */
   zoom(factor) {
-    const part = (scale, logarithmic, centre) => {
+    const all = this.allDomains();
+    const part = (scale, logarithmic, centre, whole) => {
       const turn = logarithmic ? Math.log : (value) => value;
       const back = logarithmic ? Math.exp : (value) => value;
       const [low, high] = scale.domain().map(turn);
-      const middle = centre === null ? (low + high) / 2 : turn(centre);
-      return [back(middle - ((high - low) / 2) * factor), back(middle + ((high - low) / 2) * factor)];
+      const [least, most] = whole.map(turn);
+      const half = Math.min(((high - low) / 2) * factor, (most - least) / 2);
+      const middle = within(centre === null ? (low + high) / 2 : turn(centre), least + half, most - half);
+      return [back(middle - half), back(middle + half)];
     };
     const at = this.cursor === null ? null : this.cursor.point;
     this.zoomed = {
-      x: part(this.x, this.logarithmic.x, at && at.x), y: part(this.y, this.logarithmic.y, at && at.y),
+      x: part(this.x, this.logarithmic.x, at && at.x, all.x), y: part(this.y, this.logarithmic.y, at && at.y, all.y),
     };
     this.draw();
   }

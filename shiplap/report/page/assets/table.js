@@ -23,10 +23,12 @@ function sortBy(table, column) {
   body.append(...(ascending ? rows : rows.reverse()));
 }
 
-/** The table as CSV. Text that a spreadsheet would take for a formula gets an apostrophe before it. */
+/** The table as CSV: numbers in base units, which the titles name. Text that a spreadsheet would take for a formula gets an apostrophe before it. */
 function csvOf(table) {
   const field = (cell) => {
-    const text = /^[=+@\t\r-]/.test(cell.textContent) && sortKey(cell) === null ? `'${cell.textContent}` : cell.textContent;
+    const unit = cell.dataset.unit === undefined ? "" : ` [${cell.dataset.unit}]`;
+    const shown = sortKey(cell) === null ? cell.textContent + unit : cell.dataset.value;
+    const text = /^[=+@\t\r-]/.test(shown) && sortKey(cell) === null ? `'${shown}` : shown;
     return /[",\n]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text;
   };
   return [...table.rows].map((row) => [...row.cells].map(field).join(",")).join("\n") + "\n";
