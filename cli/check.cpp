@@ -3,21 +3,151 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "cli/child_process.hpp"
 #include "cli/common.hpp"
+#include "cli/exit_codes.hpp"
 #include "cli/node.hpp"
 #include "cli/parameter_names.hpp"
 #include "cli/profile_cache.hpp"
 #include "shiplap/core/error.hpp"
 #include "shiplap/device/open.hpp"
-#include "shiplap/measure/check.hpp"
+#include "shiplap/pipeline/node_check.hpp"
+#include "shiplap/report/check_metrics.hpp"
 #include "shiplap/report/check_report.hpp"
 #include "shiplap/report/measurements_report.hpp"
 #include "shiplap/report/profile_report.hpp"
+#include "shiplap/report/progress.hpp"
 
 namespace shiplap::cli {
+namespace {
+
+/// Start of the program, from which a budget counts.
+const Seconds program_start = wall_clock();
+
+/// Time before the end of a budget at which a process that has not ended is left: a twentieth, at most this.
+constexpr Seconds longest_farewell = milliseconds(200);
+/// Time before the end of a budget at which measuring ends: a fifth, at most this. The last run, the fit and the output
+/// need it.
+constexpr Seconds longest_end = milliseconds(2500);
+
+Deadline deadline_before_end(Seconds budget, double fraction, Seconds longest) {
+  return Deadline(program_start + budget - std::min(budget * fraction, longest));
+}
+
+/// A check while it runs: what it is about, and where its results go.
+class Checking {
+ public:
+  explicit Checking(const CheckFlags& flags)
+      : flags_(flags), node_{.node = host_name(), .gpu = flags.profile.empty() ? flags.device : flags.profile} {
+    if (node_.gpu.empty()) node_.gpu = "gpu";
+  }
+
+  NodeCheck run() {
+    if (!flags_.profile.empty() && !flags_.device.empty())
+      throw UsageError("--profile: judge either a profile or a device, not both");
+    if (flags_.line && flags_.json) throw UsageError("--line: give either --line or --json, not both");
+    if (!flags_.prometheus.empty()) require_writable(flags_.prometheus, "--prometheus");
+    Deadline measuring_ends;
+    if (!flags_.budget.empty()) {
+      const Seconds budget = parse_seconds(flags_.budget, "--budget");
+      if (budget <= Seconds{0}) throw UsageError("--budget 0: give more than 0 s");
+      measuring_ends = deadline_before_end(budget, 0.2, longest_end);
+      progress_.now("starting");
+      continue_in_child(progress_, deadline_before_end(budget, 0.05, longest_farewell));
+    }
+    return judged(measuring_ends);
+  }
+
+  void report(const NodeCheck& checked) const {
+    print_result(checked);
+    write_metrics(checked);
+  }
+
+  /// Reports that the check could not be done, where programs look for a result. People read the message on stderr.
+  void report_failure(const Error& error) const {
+    if (flags_.line) print_verbatim(failed_check_line(node_, in_flags(error.what())) + "\n");
+    if (error.code() != ExitCode::usage) write_metrics({});
+  }
+
+ private:
+  void print_result(const NodeCheck& checked) const {
+    if (flags_.line) return print_verbatim(check_line(node_, checked) + "\n");
+    if (flags_.json) {
+      Json json = to_json(checked);
+      json["node"] = node_.node;
+      json["gpu"] = node_.gpu;
+      return print_json(json);
+    }
+    const Profile& profile = checked.profile;
+    const TextStyle style = style_of_stdout();
+    std::string simulated = simulation_note(profile);
+    if (flags_.device.starts_with("virtual:"))
+      simulated +=
+          fmt::format("{} is a virtual device: what follows is about the profile that it simulates.", flags_.device);
+    print(fmt::format("{} ({}, {})\n{}\n{}", profile.name, to_string(profile.origin), parameter_hash(profile),
+                      simulated.empty() ? "" : wrap(simulated, style.width) + "\n", check_report(checked, style)));
+  }
+
+  NodeCheck judged(const Deadline& measuring_ends) {
+    progress_.now(fmt::format("reading profile {}", flags_.profile));
+    if (!flags_.profile.empty()) return check_profile(find_any_profile(flags_.profile));
+    progress_.now(fmt::format("opening {}", flags_.device.empty() ? "the first GPU" : flags_.device));
+    const auto device = open(device_to_measure(flags_.device));
+    const DeviceInfo info = device->info();
+    node_.gpu = info.id;
+    if (info.is_virtual) return check_profile(profile_of(*device));
+    // An old measurement says nothing about the node today.
+    Progress shown;
+    NodeCheckOptions options;
+    options.deadline = measuring_ends;
+    options.retries = flags_.retries;
+    options.command = fmt::format("shiplap check --device {}", info.id);
+    options.progress = [&](std::string_view point, std::size_t done, std::size_t total) {
+      progress_.now(fmt::format("measuring {}", point));
+      shown.update(point, done, total);
+    };
+    progress_.now("looking for others who use the node");
+    const NodeCheck checked = check_node(*device, options);
+    shown.clear();
+    if (!flags_.line) {
+      MeasureResult left_out;
+      left_out.skipped = checked.skipped;
+      left_out.failed = checked.failed;
+      fmt::print(stderr, "{}", in_flags(skips_report(left_out)));
+    }
+    progress_.now("reporting");
+    return checked;
+  }
+
+  void write_metrics(const NodeCheck& checked) const {
+    if (flags_.prometheus.empty()) return;
+    const CheckTiming timing{.duration = wall_clock() - program_start,
+                             .finished = std::chrono::system_clock::now().time_since_epoch()};
+    try {
+      write_file_atomically(flags_.prometheus, check_metrics(node_, checked, timing));
+    } catch (const Error& error) {  // the verdict stands
+      note(fmt::format("--prometheus: {}", error.what()));
+    }
+  }
+
+  const CheckFlags& flags_;
+  CheckedNode node_;
+  ChildProgress progress_;
+};
+
+std::string bad_figures(const NodeCheck& checked) {
+  std::string bad;
+  for (const CheckedFigure& f : checked.figures)
+    if (f.verdict == Verdict::bad) bad += (bad.empty() ? "" : "; ") + f.what;
+  return bad;
+}
+
+}  // namespace
 
 void add_check(CLI::App& app) {
   auto flags = std::make_shared<CheckFlags>();
@@ -25,48 +155,52 @@ void add_check(CLI::App& app) {
   add_device_flag(*command, flags->device);
   command->add_option("--profile", flags->profile, "judge this profile: a file, or a built-in or kept name")
       ->type_name("P");
+  command
+      ->add_option("--budget", flags->budget,
+                   "end within this time of the start, as in 30s, even when the driver hangs; figures that were not "
+                   "measured by then are unknown")
+      ->type_name("TIME");
+  command->add_option("--retries", flags->retries, "measure a bad figure again, at most this often")
+      ->type_name("N")
+      ->check(CLI::Range(0u, 100u))
+      ->capture_default_str();
+  command->add_option("--exit-codes", flags->exit_codes, "exit codes as shiplap's, nagios or nvsentinel has them")
+      ->type_name("SCHEME")
+      ->capture_default_str();
+  command->add_flag("--line", flags->line, "print one line, which begins with OK, LOW, BAD, BUSY or UNKNOWN");
+  command
+      ->add_option("--prometheus", flags->prometheus,
+                   "also write metrics to this file, for node_exporter's textfile collector")
+      ->type_name("FILE");
   add_json_flag(*command, flags->json);
   command->footer(
-      "A GPU is measured now, quickly (about 15 s); a virtual device and --profile are judged as they are.\n"
-      "Exit status: 0 nothing is wrong, 2 a figure is bad. What cannot be told is unknown.");
+      "A GPU is measured now, quickly (about 10 s); a virtual device and --profile are judged as they are. A node "
+      "that\n"
+      "somebody else uses is busy and not judged. Nothing is written but the file of --prometheus.\n"
+      "Exit status:    good  low  busy  bad  could not be done  wrong usage\n"
+      "  shiplap          0    0     0    2                  1           64\n"
+      "  nagios           0    1     1    2                  3            3\n"
+      "  nvsentinel       0    0     0    1                  2            2\n"
+      "What cannot be told is unknown. When no figure can be told, the check could not be done.");
   command->callback([flags] { run_check(*flags); });
 }
 
 void run_check(const CheckFlags& flags) {
-  if (!flags.profile.empty() && !flags.device.empty())
-    throw UsageError("--profile: judge either a profile or a device, not both");
-  const auto subject = [&]() -> Profile {
-    if (!flags.profile.empty()) return find_any_profile(flags.profile);
-    const auto device = open(device_to_measure(flags.device));
-    const DeviceInfo info = device->info();
-    if (info.is_virtual) return profile_of(*device);
-    // An old measurement says nothing about the node today.
-    MeasureOptions options;
-    options.effort = Effort::quick;
-    const Measured measured = measure_profile(*device, options, fmt::format("shiplap check --device {}", info.id));
-    fmt::print(stderr, "{}", in_flags(skips_report(measured.result)));
-    return measured.profile;
-  };
-  const Profile profile = subject();
-  const std::vector<CheckedFigure> figures = check(profile);
-  if (flags.json) {
-    Json json = to_json(figures);
-    json["profile"] = profile.name;
-    json["origin"] = to_string(profile.origin);
-    print_json(json);
-  } else {
-    const TextStyle style = style_of_stdout();
-    std::string simulated = simulation_note(profile);
-    if (flags.device.starts_with("virtual:"))
-      simulated +=
-          fmt::format("{} is a virtual device: what follows is about the profile that it simulates.", flags.device);
-    print(fmt::format("{} ({}, {})\n{}\n{}", profile.name, to_string(profile.origin), parameter_hash(profile),
-                      simulated.empty() ? "" : wrap(simulated, style.width) + "\n", check_report(figures, style)));
+  const ExitCodes codes = parse_exit_codes(flags.exit_codes);
+  Checking checking(flags);
+  NodeCheck checked;
+  try {
+    checked = checking.run();
+    checking.report(checked);
+  } catch (const Error& error) {
+    checking.report_failure(error);
+    if (!flags.line) throw;
+    throw CLI::RuntimeError(exit_code(codes, error.code()));
   }
-  std::string bad;
-  for (const CheckedFigure& f : figures)
-    if (f.verdict == Verdict::bad) bad += (bad.empty() ? "" : "; ") + f.what;
-  if (!bad.empty()) throw CheckFailed(fmt::format("{} does not give what it should: {}", profile.name, bad));
+  const Verdict verdict = checked.verdict();
+  if (verdict == Verdict::bad && !flags.line)
+    throw CheckFailed(fmt::format("{} does not give what it should: {}", checked.profile.name, bad_figures(checked)));
+  if (const int code = exit_code(codes, verdict); code != 0) throw CLI::RuntimeError(code);
 }
 
 }  // namespace shiplap::cli

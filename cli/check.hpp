@@ -10,6 +10,11 @@ namespace shiplap::cli {
 struct CheckFlags {
   std::string device;
   std::string profile;
+  std::string budget;  ///< a time; empty: none
+  unsigned retries = 1;
+  std::string exit_codes = "shiplap";
+  bool line = false;
+  std::string prometheus;  ///< a file; empty: none
   bool json = false;
 };
 void add_check(CLI::App&);

@@ -11,6 +11,7 @@
 #include "cli/compare.hpp"
 #include "cli/devices.hpp"
 #include "cli/evaluate.hpp"
+#include "cli/exit_codes.hpp"
 #include "cli/measure.hpp"
 #include "cli/movers.hpp"
 #include "cli/plan.hpp"
@@ -49,5 +50,5 @@ int main(int argc, char** argv) {
   const bool reproduces = argc > 1 && std::string_view(argv[1]) == "reproduce";
   const int own = reproduces ? 2 : static_cast<int>(dashes - argv);
   shiplap::cli::add_reproduce(app, std::vector<std::string>(argv + (reproduces ? own : argc), argv + argc));
-  return shiplap::cli::run_program(app, own, argv);
+  return shiplap::cli::run_program(app, own, argv, shiplap::cli::asked_exit_codes(own, argv));
 }

@@ -14,10 +14,10 @@
 
 namespace shiplap::cli {
 
-int run_program(CLI::App& app, int argc, char** argv) {
+int run_program(CLI::App& app, int argc, char** argv, ExitCodes codes) {
   const auto complain = [&](std::string_view message, ExitCode code) {
     fmt::print(stderr, "{}: {}\n", app.get_name(), in_flags(message));
-    return static_cast<int>(code);
+    return exit_code(codes, code);
   };
   try {
     require_known_command(app, argc, argv);
@@ -28,7 +28,7 @@ int run_program(CLI::App& app, int argc, char** argv) {
   } catch (const CLI::RuntimeError& e) {
     return e.get_exit_code();  // the exit code of a program that was run
   } catch (const CLI::ParseError& e) {
-    return app.exit(e) == 0 ? 0 : static_cast<int>(ExitCode::usage);
+    return app.exit(e) == 0 ? 0 : exit_code(codes, ExitCode::usage);
   } catch (const Error& e) {
     return complain(e.what(), e.code());
   } catch (const std::bad_alloc&) {

@@ -39,5 +39,6 @@ std::optional<std::vector<unsigned>> MeasurableDevice::numa_nodes(const Memory&)
 std::optional<double> MeasurableDevice::fraction_on_host(const Memory&) const { return std::nullopt; }
 Conditions MeasurableDevice::state() const { return {}; }
 std::string MeasurableDevice::clocks_held_by() const { return {}; }
+GpuLoad MeasurableDevice::load() const { return {}; }
 
 }  // namespace shiplap

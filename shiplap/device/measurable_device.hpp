@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "shiplap/device/device.hpp"
+#include "shiplap/device/load.hpp"
 
 namespace shiplap {
 
@@ -60,6 +61,8 @@ class MeasurableDevice : public Device {
   /// Reasons why the clocks are low now. The query takes less time than `state`. Empty when there is no reason or none
   /// is known.
   virtual std::string clocks_held_by() const;
+  /// How much others use the GPU and its link now; unknown where it cannot be read.
+  virtual GpuLoad load() const;
 };
 
 }  // namespace shiplap

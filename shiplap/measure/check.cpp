@@ -205,6 +205,8 @@ std::string to_string(Verdict verdict) {
       return "bad";
     case Verdict::unknown:
       return "unknown";
+    case Verdict::busy:
+      return "busy";
   }
   throw Error("a verdict that does not exist");
 }
@@ -220,8 +222,14 @@ std::vector<CheckedFigure> check(const Profile& profile) {
   return std::move(checks.all);
 }
 
+Verdict verdict_of(const std::vector<CheckedFigure>& figures) {
+  for (const Verdict verdict : {Verdict::bad, Verdict::busy, Verdict::low, Verdict::good})
+    if (std::ranges::find(figures, verdict, &CheckedFigure::verdict) != figures.end()) return verdict;
+  return Verdict::unknown;
+}
+
 Json to_json(const std::vector<CheckedFigure>& figures) {
-  Json json{{"schema", "shiplap/check"}, {"version", 2}, {"figures", Json::array()}};
+  Json json = Json::array();
   for (const CheckedFigure& f : figures) {
     const auto quantity = [&](double value) { return value > 0 ? quantity_json(value, f.unit) : Json(nullptr); };
     Json figure{{"what", f.what},
@@ -229,13 +237,14 @@ Json to_json(const std::vector<CheckedFigure>& figures) {
                 {"measured", quantity(f.measured_value)},
                 {"limit", quantity(f.limit_value)},
                 {"measured_text", f.measured},
-                {"limit_text", f.limit}};
-    if (f.verdict != Verdict::unknown) {
+                {"limit_text", f.limit},
+                {"attempts", f.attempts}};
+    if (f.fraction > 0) {
       figure["fraction"] = f.fraction;
       figure["expected"] = f.expected;
     }
     if (!f.causes.empty()) figure["causes"] = f.causes;
-    json["figures"].push_back(std::move(figure));
+    json.push_back(std::move(figure));
   }
   return json;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "shiplap/core/json.hpp"
@@ -15,6 +16,7 @@ enum class Verdict : std::uint8_t {
   low,      ///< below what such hardware normally gives
   bad,      ///< low enough to mean a fault
   unknown,  ///< not measured, or without a limit to compare with
+  busy,     ///< not judged, because somebody else used the node
 };
 std::string to_string(Verdict);
 
@@ -28,13 +30,25 @@ struct CheckedFigure {
   double fraction = 0;        ///< measured over the limit; 0 when unknown
   double expected = 0;        ///< lowest fraction that is good
   Verdict verdict = Verdict::unknown;
-  std::string causes;  ///< possible causes of a low or bad figure, most likely first
+  std::string causes;     ///< possible causes of a low or bad figure, most likely first
+  unsigned attempts = 1;  ///< number of times that the figure was measured; 0: the profile was judged as it is
 };
 
 /// Checks the first GPU of the profile. Limits are computed from the recorded conditions (`gpu.link`,
 /// `gpu.memory_bus_width`, clocks). A figure whose conditions are missing is unknown.
 std::vector<CheckedFigure> check(const Profile&);
 
+/// The verdict on the whole node: bad when any figure is bad, else busy when any is busy, else low when any is low,
+/// else good when any is good. When nothing could be told it is unknown.
+Verdict verdict_of(const std::vector<CheckedFigure>&);
+
+/// Names of the primitives that determine the figure of this name (`CheckedFigure::what`), in the order in which they
+/// are measured. All that `check` needs for the figure that counts bytes. Throws Error for another name.
+std::vector<std::string> primitives_for(std::string_view figure);
+/// Names of all primitives that the figures of a check need, those of copies first.
+std::vector<std::string> checked_primitives();
+
+/// One object for each figure, without schema and version, which stand around them.
 Json to_json(const std::vector<CheckedFigure>&);
 
 }  // namespace shiplap

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <fnmatch.h>
 
 #include <algorithm>
 #include <functional>
@@ -23,23 +22,23 @@ namespace {
 
 /// Sampling of a point in a full measurement: five seconds, like Comm|Scope's five runs of a second, without another
 /// end.
-constexpr SampleOptions full_sampling{
+const SampleOptions full_sampling{
     .warm_up = 0, .most = 1'000'000, .relative_half_width = -1, .window = {}, .budget = Seconds{5}};
 /// Sampling of a point in one visit. Widths and budgets are chosen so that the table takes about 90 s, or 15 s in a
 /// quick measurement (primitives.cpp). The run that verifies the bytes is the warm-up. Disturbances last
 /// some milliseconds, and the window is longer.
-constexpr SampleOptions standard_sampling{.warm_up = 0,
-                                          .least = 3,
-                                          .most = 50,
-                                          .relative_half_width = 0.005,
-                                          .window = milliseconds(5),
-                                          .budget = milliseconds(25)};
-constexpr SampleOptions quick_sampling{.warm_up = 0,
-                                       .least = 3,
-                                       .most = 50,
-                                       .relative_half_width = 0.01,
-                                       .window = milliseconds(5),
-                                       .budget = milliseconds(15)};
+const SampleOptions standard_sampling{.warm_up = 0,
+                                      .least = 3,
+                                      .most = 50,
+                                      .relative_half_width = 0.005,
+                                      .window = milliseconds(5),
+                                      .budget = milliseconds(25)};
+const SampleOptions quick_sampling{.warm_up = 0,
+                                   .least = 3,
+                                   .most = 50,
+                                   .relative_half_width = 0.01,
+                                   .window = milliseconds(5),
+                                   .budget = milliseconds(15)};
 
 /// Time under load after which the clocks of an idle GPU have risen.
 constexpr Seconds clocks_rise = milliseconds(50);
@@ -88,6 +87,9 @@ void warm_up_clocks(MeasurableDevice& device, const DeviceInfo& info) {
     spent += execution->run().timeline.makespan;
 }
 
+/// Thrown when the deadline passes, to leave a row.
+struct DeadlinePassed {};
+
 class Measuring {
  public:
   Measuring(MeasurableDevice& device, const MeasureOptions& options, std::size_t total)
@@ -103,6 +105,7 @@ class Measuring {
 
   /// Visits those points of the row again that need it, which doubles their samples.
   void measure_row_again(const PrimitiveRow& row, std::vector<Point> points) {
+    if (std::ranges::find(result_.late, row.primitive.name) != result_.late.end()) return;
     std::erase_if(points, [&](const Point& point) { return !to_visit_again_.contains(key(row, point)); });
     if (points.empty()) return;
     const std::size_t done_after = done_ + points.size();
@@ -121,6 +124,8 @@ class Measuring {
     try {
       for (const auto& group : by_node(points)) visit_group(row, group, again);
       note_state();
+    } catch (const DeadlinePassed&) {
+      if (!again) leave_out(row);
     } catch (const Unsupported& reason) {
       if (again)
         result_.failed.push_back({fmt::format("{} (second visit)", row.primitive.name), reason.what()});
@@ -133,7 +138,17 @@ class Measuring {
     if (options_.row_done) options_.row_done(so_far());
   }
 
+  void leave_out(const PrimitiveRow& row) {
+    std::erase_if(result_.measurements, [&](const Measurement& m) { return m.primitive == row.primitive.name; });
+    result_.late.emplace_back(row.primitive.name);
+  }
+
+  void require_time() const {
+    if (options_.deadline.passed()) throw DeadlinePassed{};
+  }
+
   void visit_group(const PrimitiveRow& row, const std::vector<Point>& points, bool again) {
+    require_time();
     // Only points that are still to be measured need memory.
     std::vector<std::vector<Trial>> trials(points.size());
     std::vector<std::vector<const Measurement*>> known(points.size());
@@ -224,6 +239,7 @@ class Measuring {
 
   void point(const PrimitiveRow& row, const Point& point, const std::vector<Trial>& trials, const RowMemory& memory,
              bool again) {
+    require_time();
     const std::string label = Measuring::label(row, point);
     if (options_.progress) options_.progress(again ? label + " (again)" : label, done_, total_);
     try {
@@ -246,8 +262,12 @@ class Measuring {
       // The first run of each trial verifies that it moves every byte. The samples are runs of the same schedule.
       run_once(ready, trials[i], i, memory);
       if (difference.empty()) difference = this->difference(ready, trials[i], i, memory);
+      require_time();
     }
-    const auto samples = sample(ready.probes(), sampling(options_.effort));
+    SampleOptions options = sampling(options_.effort);
+    options.deadline = options_.deadline;
+    const auto samples = sample(ready.probes(), options);
+    require_time();
     const std::string held_by = clocks_held_by();
     const bool again = visits_twice(options_.effort) && !all_equal(samples);
     for (std::size_t i = 0; i < trials.size(); ++i)
@@ -289,7 +309,9 @@ class Measuring {
         static_cast<unsigned>(find(result_.measurements, row, point.variants.front())->samples_us.size());
     SampleOptions options = sampling(options_.effort);
     options.least = options.most = as_before;
+    options.deadline = options_.deadline;
     const auto samples = sample(ready.probes(), options);
+    require_time();
     const std::string held_by = clocks_held_by();
     std::string difference;
     for (std::size_t i = 0; i < trials.size(); ++i)
@@ -313,22 +335,10 @@ class Measuring {
   std::set<std::pair<std::string, Arguments>> to_visit_again_;  ///< keys of the points to visit again
 };
 
-std::vector<const PrimitiveRow*> selected_rows(const std::string& only) {
-  std::vector<const PrimitiveRow*> selected;
-  std::vector<std::string_view> names;
-  for (const PrimitiveRow& row : primitive_rows()) {
-    names.push_back(row.primitive.name);
-    if (fnmatch(only.c_str(), std::string(row.primitive.name).c_str(), 0) == 0) selected.push_back(&row);
-  }
-  if (selected.empty())
-    throw UsageError(fmt::format("no primitive matches '{}'; there are: {}", only, fmt::join(names, ", ")));
-  return selected;
-}
-
 }  // namespace
 
 MeasureResult measure(MeasurableDevice& device, const MeasureOptions& options) {
-  const auto rows = selected_rows(options.only);
+  const auto rows = selected_rows(options);
   if (options.smallest > options.largest)
     throw UsageError(fmt::format("the smallest size to measure, {}, is beyond the largest, {}",
                                  to_string(options.smallest), to_string(options.largest)));

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "shiplap/core/deadline.hpp"
 #include "shiplap/device/measurable_device.hpp"
 #include "shiplap/profile/profile.hpp"
 
@@ -42,6 +43,9 @@ struct MeasureResult {
   std::vector<Measurement> measurements;
   std::vector<SkippedPrimitive> skipped;
   std::vector<FailedPoint> failed;  ///< points whose bytes were wrong or whose ops the device refused
+  /// Names of the primitives that were not measured in whole before the deadline. The result has none of their points,
+  /// because a fit to a part of a row could be far off.
+  std::vector<std::string> late{};
   /// State of the device right after sampling, as last read. `gpu.clocks_held_by` collects all reasons that were read,
   /// and `gpu.link_loaded` is the fastest speed that was read.
   Conditions state{};
@@ -52,6 +56,12 @@ struct MeasureOptions {
   Bytes largest{1ull << 30};  ///< size of the largest copy
   Bytes smallest{};           ///< least bytes of a point; smaller points are left out
   std::string only = "*";     ///< glob over the names of primitives
+  /// Names of the primitives to measure, in this order. When it is empty, `only` selects them in the order of the
+  /// table.
+  std::vector<std::string> rows{};
+  /// No run begins after this moment. A row whose points do not all have samples by then is left out; a second visit
+  /// that is not complete by then is left out of its point. The last run ends later, by its own length.
+  Deadline deadline{};
   /// Called before each point, with the number of points that are done.
   std::function<void(std::string_view point, std::size_t done, std::size_t total)> progress;
   /// Measurements of an earlier run on the same node with the same effort. Points that were verified in that run are
@@ -63,7 +73,7 @@ struct MeasureOptions {
 };
 
 /// Measures all rows of the table. A row that fails is reported in the result, and the next row follows. Memory is
-/// released between rows. Throws UsageError when `only` matches nothing.
+/// released between rows. Throws UsageError when `only` matches nothing or `rows` names no primitive.
 MeasureResult measure(MeasurableDevice&, const MeasureOptions& = {});
 
 /// Fits the measurements to a profile of one GPU and its link; see docs/reference/parameters.md for each parameter's

@@ -1,8 +1,41 @@
 #include "shiplap/measure/primitives.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <fnmatch.h>
+
+#include <algorithm>
+
+#include "shiplap/core/error.hpp"
 #include "shiplap/measure/rows.hpp"
 
 namespace shiplap {
+namespace {
+
+std::vector<const PrimitiveRow*> named_rows(const std::vector<std::string>& names) {
+  std::vector<const PrimitiveRow*> selected;
+  for (const std::string& name : names) {
+    const auto table = primitive_rows();
+    const auto row = std::ranges::find(table, name, [](const PrimitiveRow& r) { return r.primitive.name; });
+    if (row == table.end()) throw UsageError(fmt::format("there is no primitive {}", name));
+    selected.push_back(&*row);
+  }
+  return selected;
+}
+
+std::vector<const PrimitiveRow*> matching_rows(const std::string& only) {
+  std::vector<const PrimitiveRow*> selected;
+  std::vector<std::string_view> names;
+  for (const PrimitiveRow& row : primitive_rows()) {
+    names.push_back(row.primitive.name);
+    if (fnmatch(only.c_str(), std::string(row.primitive.name).c_str(), 0) == 0) selected.push_back(&row);
+  }
+  if (selected.empty())
+    throw UsageError(fmt::format("no primitive matches '{}'; there are: {}", only, fmt::join(names, ", ")));
+  return selected;
+}
+
+}  // namespace
 
 // Both visits of all rows should take at most 90 s (15 s for a quick measurement). They took 91 s, and 17 s, on one
 // H100 (results/h100/blocks/times.txt).
@@ -25,6 +58,10 @@ std::span<const Primitive> primitives() {
     return result;
   }();
   return table;
+}
+
+std::vector<const PrimitiveRow*> selected_rows(const MeasureOptions& options) {
+  return options.rows.empty() ? matching_rows(options.only) : named_rows(options.rows);
 }
 
 }  // namespace shiplap

@@ -43,5 +43,8 @@ struct PrimitiveRow {
   HostClock host_clock = HostClock::submission;
 };
 std::span<const PrimitiveRow> primitive_rows();
+/// The rows that `rows` or `only` of the options select, in the order in which they are measured. Throws UsageError for
+/// an unknown name and when nothing matches.
+std::vector<const PrimitiveRow*> selected_rows(const MeasureOptions&);
 
 }  // namespace shiplap

@@ -40,6 +40,7 @@ std::vector<std::vector<double>> sample(std::span<const Probe> probes, const Sam
       samples[i].push_back(in_microseconds(reading.time));
       used += std::max(reading.cost, reading.time);
     }
+    if (options.deadline.passed()) break;
     if (round < options.least) continue;
     if (round >= options.most || used >= options.budget) break;
     if (round < std::lround(look_at)) continue;

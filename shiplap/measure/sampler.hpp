@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "shiplap/core/deadline.hpp"
 #include "shiplap/core/units.hpp"
 
 namespace shiplap {
@@ -20,6 +21,7 @@ struct SampleOptions {
   double relative_half_width = 0.005;  ///< target half width of the median's 95 % interval
   Seconds window{0};                   ///< least device time of all probes of the point together
   Seconds budget{0.25};                ///< most device time of all probes of the point together
+  Deadline deadline{};                 ///< after this moment no round of samples begins, whatever `least` says
 };
 
 /// Result of one run: the measured time, and the device time that the run used. On a virtual device both are simulated,

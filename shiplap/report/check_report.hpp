@@ -1,14 +1,27 @@
-// The verdicts of a check as a table: every measured figure beside its limit, and likely causes of a low one.
+// The verdicts of a check for people: a table with every figure beside its limit, or one line for a log.
 #pragma once
 
 #include <string>
-#include <vector>
+#include <string_view>
 
-#include "shiplap/measure/check.hpp"
+#include "shiplap/pipeline/node_check.hpp"
 #include "shiplap/report/table.hpp"
 
 namespace shiplap {
 
-std::string check_report(const std::vector<CheckedFigure>&, const TextStyle& = {});
+/// The names under which a check is reported.
+struct CheckedNode {
+  std::string node;  ///< name of the host
+  std::string gpu;   ///< name of the device, "cuda:0", or of the profile that was judged
+};
+
+/// The figures as a table, likely causes of low and bad ones, who used the node, and which figures were measured again.
+std::string check_report(const NodeCheck&, const TextStyle& = {});
+
+/// One line without its newline: "BAD node7 cuda:0: copies to the GPU 27.8 GB/s, 44.1 % of the limit, 2 attempts". It
+/// begins with OK, LOW, BAD, BUSY or UNKNOWN, and has no "|", which Nagios takes for the start of other data.
+std::string check_line(const CheckedNode&, const NodeCheck&);
+/// The line of a check that could not be done: "UNKNOWN node7 cuda:0: …".
+std::string failed_check_line(const CheckedNode&, std::string_view reason);
 
 }  // namespace shiplap

@@ -14,8 +14,8 @@
 namespace shiplap {
 namespace {
 
-constexpr unsigned width = 960;
-constexpr double margin = 24;
+constexpr unsigned picture_width = 960;
+constexpr double picture_margin = 24;
 constexpr double axis_width = 44;
 constexpr double plot_width = 404;
 constexpr double plot_height = 260;
@@ -135,7 +135,7 @@ double highest_rate(const MoverTable& table, std::uint64_t blocks) {
 
 std::string legend(const MoverTable& table, std::uint64_t blocks, double at_y) {
   std::string text;
-  double at = margin;
+  double at = picture_margin;
   for (const Curve& curve : curves) {
     const bool is_drawn = std::ranges::any_of(
         table.rows, [&](const MoverRow& row) { return row.set.blocks == blocks && best_rate(row, curve.kind); });
@@ -146,7 +146,8 @@ std::string legend(const MoverTable& table, std::uint64_t blocks, double at_y) {
     text += svg_text(at + 22, at_y, "small", curve.label);
     at += 180;
   }
-  return text + svg_text(width - margin, at_y, "small", "dashed: another mover becomes the best", "end");
+  return text +
+         svg_text(picture_width - picture_margin, at_y, "small", "dashed: another mover becomes the best", "end");
 }
 
 }  // namespace
@@ -154,17 +155,17 @@ std::string legend(const MoverTable& table, std::uint64_t blocks, double at_y) {
 std::string movers_svg(const MoverTable& table, std::uint64_t blocks) {
   const double highest = highest_rate(table, blocks);
   std::string body = svg_text(
-      margin, margin + 16, "title",
+      picture_margin, picture_margin + 16, "title",
       fmt::format("Rate of moving {} scattered block{}, by the size of a block", blocks, blocks == 1 ? "" : "s"));
   body += svg_text(
-      margin, margin + 38, "small",
+      picture_margin, picture_margin + 38, "small",
       fmt::format("profile {} ({}), a pool in {} memory{}", table.profile, table.profile_origin,
                   to_string(table.question.pool), table.question.regular ? ", blocks at equal distances" : ""));
-  body += Plot(table, blocks, true, margin, highest).draw();
-  body += Plot(table, blocks, false, width / 2.0 + margin, highest).draw();
+  body += Plot(table, blocks, true, picture_margin, highest).draw();
+  body += Plot(table, blocks, false, picture_width / 2.0 + picture_margin, highest).draw();
   const double below = plot_top + plot_height + 48;
   body += legend(table, blocks, below);
-  return svg_document(width, below + margin, fmt::format("rate of movers for {} blocks", blocks), body);
+  return svg_document(picture_width, below + picture_margin, fmt::format("rate of movers for {} blocks", blocks), body);
 }
 
 }  // namespace shiplap

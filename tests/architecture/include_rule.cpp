@@ -51,6 +51,7 @@ const std::map<std::string, std::vector<std::string>, std::less<>> rule{
       "pipeline/run.hpp",
       "pipeline/adaptive.hpp",
       "pipeline/race.hpp",
+      "pipeline/node_check.hpp",
       "device/device_info.hpp",
       "evaluate/errors.hpp",
       "evaluate/evaluation.hpp",

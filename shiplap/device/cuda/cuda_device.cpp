@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -92,6 +93,8 @@ class CudaDevice final : public MeasurableDevice {
   }
 
   Conditions state() const override { return gpu_state(real_nvml(), pci_bus_id()); }
+
+  GpuLoad load() const override { return gpu_load(real_nvml(), pci_bus_id(), static_cast<unsigned>(getpid())); }
 
   std::string clocks_held_by() const override {
     const std::string held = shiplap::clocks_held_by(real_nvml(), pci_bus_id());

@@ -3,9 +3,11 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace shiplap {
 namespace {
@@ -30,6 +32,10 @@ NvmlApi load_nvml() {
   find(api.pcie_replays, "nvmlDeviceGetPcieReplayCounter");
   find(api.persistence, "nvmlDeviceGetPersistenceMode");
   find(api.mig, "nvmlDeviceGetMigMode");
+  find(api.utilization, "nvmlDeviceGetUtilizationRates");
+  find(api.pcie_throughput, "nvmlDeviceGetPcieThroughput");
+  find(api.compute_processes, "nvmlDeviceGetComputeRunningProcesses_v3");
+  find(api.process_name, "nvmlSystemGetProcessName");
   return api;
 }
 
@@ -55,6 +61,17 @@ bool succeeds(auto function, auto... arguments) { return function != nullptr && 
 const char* transfers(unsigned generation) {
   constexpr std::array<const char*, 7> rates{nullptr, "2.5", "5.0", "8.0", "16.0", "32.0", "64.0"};
   return generation < rates.size() ? rates[generation] : nullptr;
+}
+
+/// Numbers of the processes that use the GPU, without this one.
+std::vector<unsigned> other_processes(const NvmlApi& api, NvmlApi::Device gpu, unsigned own_id) {
+  std::array<NvmlApi::Process, 64> processes{};
+  unsigned count = processes.size();
+  if (!succeeds(api.compute_processes, gpu, &count, processes.data())) return {};
+  std::vector<unsigned> ids;
+  for (unsigned i = 0; i < std::min<unsigned>(count, processes.size()); ++i) ids.push_back(processes[i].id);
+  if (std::erase(ids, own_id) == 0 && !ids.empty()) ids.pop_back();
+  return ids;
 }
 
 }  // namespace
@@ -95,6 +112,24 @@ std::string clocks_held_by(const NvmlApi& api, const std::string& pci_bus_id) {
   const bool read =
       succeeds(api.handle_by_pci_bus_id, pci_bus_id.c_str(), &gpu) && succeeds(api.throttle_reasons, gpu, &bits);
   return read ? held_by(bits) : unknown_fact;
+}
+
+GpuLoad gpu_load(const NvmlApi& api, const std::string& pci_bus_id, unsigned own_id) {
+  GpuLoad load;
+  NvmlApi::Device gpu = nullptr;
+  if (!succeeds(api.handle_by_pci_bus_id, pci_bus_id.c_str(), &gpu)) return load;
+  NvmlApi::Utilization utilization;
+  if (succeeds(api.utilization, gpu, &utilization)) load.busy = utilization.gpu / 100.0;
+  unsigned sent = 0;
+  unsigned received = 0;
+  if (succeeds(api.pcie_throughput, gpu, 0, &sent) && succeeds(api.pcie_throughput, gpu, 1, &received))
+    load.link = Bandwidth{1e3 * (static_cast<double>(sent) + static_cast<double>(received))};
+  for (const unsigned id : other_processes(api, gpu, own_id)) {
+    std::array<char, 256> name{};
+    if (!succeeds(api.process_name, id, name.data(), static_cast<unsigned>(name.size()))) name.front() = 0;
+    load.processes.push_back({.id = id, .name = name.data()});
+  }
+  return load;
 }
 
 }  // namespace shiplap

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "shiplap/device/load.hpp"
 #include "shiplap/profile/profile.hpp"
 
 namespace shiplap {
@@ -12,6 +13,18 @@ namespace shiplap {
 /// The result 0 means success. A test may replace any of them.
 struct NvmlApi {
   using Device = void*;
+  /// nvmlUtilization_t: per cents of the last sample period, at most a second.
+  struct Utilization {
+    unsigned gpu = 0;
+    unsigned memory = 0;
+  };
+  /// nvmlProcessInfo_t of versions 2 and 3.
+  struct Process {
+    unsigned id = 0;
+    unsigned long long memory = 0;
+    unsigned gpu_instance = 0;
+    unsigned compute_instance = 0;
+  };
   int (*handle_by_pci_bus_id)(const char*, Device*) = nullptr;
   int (*clock)(Device, int type, unsigned* mhz) = nullptr;  ///< clock in MHz; type 1: SMs, 2: memory
   int (*throttle_reasons)(Device, unsigned long long* bits) = nullptr;
@@ -22,6 +35,10 @@ struct NvmlApi {
   int (*pcie_replays)(Device, unsigned*) = nullptr;
   int (*persistence)(Device, int* on) = nullptr;
   int (*mig)(Device, unsigned* current, unsigned* pending) = nullptr;
+  int (*utilization)(Device, Utilization*) = nullptr;
+  int (*pcie_throughput)(Device, int counter, unsigned* kb_per_second) = nullptr;  ///< counter 0: sent, 1: received
+  int (*compute_processes)(Device, unsigned* count, Process*) = nullptr;
+  int (*process_name)(unsigned id, char* name, unsigned length) = nullptr;
 };
 
 /// The functions of the installed library, loaded once; all are null without one.
@@ -34,5 +51,9 @@ const NvmlApi& real_nvml();
 Conditions gpu_state(const NvmlApi&, const std::string& pci_bus_id);
 /// `gpu.clocks_held_by` alone, which takes less time; "unknown" where it cannot be read.
 std::string clocks_held_by(const NvmlApi&, const std::string& pci_bus_id);
+/// The load of the GPU by others than the process `own_id`. NVML uses the numbers that processes have on the host. In a
+/// container with process numbers of its own this process is not found, and the last process of the list is assumed to
+/// be this one.
+GpuLoad gpu_load(const NvmlApi&, const std::string& pci_bus_id, unsigned own_id);
 
 }  // namespace shiplap

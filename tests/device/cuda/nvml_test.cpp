@@ -80,5 +80,50 @@ TEST(Nvml, knows_nothing_without_the_library_or_of_another_gpu) {
   }
 }
 
+NvmlApi fake_nvml_in_use() {
+  NvmlApi api = fake_nvml();
+  api.utilization = [](NvmlApi::Device, NvmlApi::Utilization* of) {
+    *of = {.gpu = 87, .memory = 12};
+    return 0;
+  };
+  api.pcie_throughput = [](NvmlApi::Device, int counter, unsigned* kb) {
+    *kb = counter == 0 ? 1'000'000 : 500'000;
+    return 0;
+  };
+  api.compute_processes = [](NvmlApi::Device, unsigned* count, NvmlApi::Process* processes) {
+    *count = 2;
+    processes[0].id = 4242;
+    processes[1].id = 77;
+    return 0;
+  };
+  api.process_name = [](unsigned id, char* name, unsigned) {
+    if (id != 4242) return 6;
+    std::strcpy(name, "/usr/bin/python3");
+    return 0;
+  };
+  return api;
+}
+
+TEST(Nvml, tells_how_much_others_use_the_gpu_and_its_link_and_who_they_are) {
+  const GpuLoad load = gpu_load(fake_nvml_in_use(), "0000:ff:00.0", 77);
+  EXPECT_DOUBLE_EQ(load.busy.value(), 0.87);
+  EXPECT_DOUBLE_EQ(load.link.value().bytes_per_second, 1.5e9);
+  ASSERT_EQ(load.processes.size(), 1u);
+  EXPECT_EQ(load.processes[0].id, 4242u);
+  EXPECT_EQ(load.processes[0].name, "/usr/bin/python3");
+}
+
+TEST(Nvml, takes_one_process_of_the_list_for_its_own_where_a_container_hides_its_number) {
+  EXPECT_EQ(gpu_load(fake_nvml_in_use(), "0000:ff:00.0", 1).processes.size(), 1u);
+}
+
+TEST(Nvml, tells_no_load_that_it_cannot_read) {
+  for (const GpuLoad& load : {gpu_load(NvmlApi{}, "0000:ff:00.0", 77), gpu_load(fake_nvml(), "0000:ff:00.0", 77)}) {
+    EXPECT_FALSE(load.busy);
+    EXPECT_FALSE(load.link);
+    EXPECT_TRUE(load.processes.empty());
+  }
+}
+
 }  // namespace
 }  // namespace shiplap

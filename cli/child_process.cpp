@@ -1,0 +1,177 @@
+#include "cli/child_process.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <system_error>
+
+#include "shiplap/core/error.hpp"
+
+namespace shiplap::cli {
+namespace {
+
+constexpr std::size_t step_bytes = 256;
+constexpr std::size_t longest_step = 200;
+/// Time between two looks at the child.
+constexpr int look_ms = 10;
+
+[[noreturn]] void cannot(const char* call) {
+  throw Error(fmt::format("cannot limit the time of this command: {} failed: {}", call,
+                          std::generic_category().message(errno)));
+}
+
+/// One output of the child. On a terminal the child writes by itself. Otherwise it gets a pipe, because whoever reads
+/// the output would wait for a child that cannot die.
+class ChildOutput {
+ public:
+  ChildOutput(int descriptor, bool kept) : descriptor_(descriptor), kept_(kept) {
+    if (isatty(descriptor) != 0) return;
+    std::array<int, 2> ends{};
+    if (pipe2(ends.data(), O_CLOEXEC) != 0) cannot("pipe2");
+    read_ = ends[0];
+    write_ = ends[1];
+  }
+  ~ChildOutput() {
+    close_end(read_);
+    close_end(write_);
+  }
+  ChildOutput(const ChildOutput&) = delete;
+  ChildOutput& operator=(const ChildOutput&) = delete;
+
+  void use_in_child() {
+    if (write_ >= 0) dup2(write_, descriptor_);
+    close_end(read_);
+    close_end(write_);
+  }
+  void use_in_parent() {
+    close_end(write_);
+    if (read_ >= 0) fcntl(read_, F_SETFL, O_NONBLOCK);
+  }
+  pollfd wait_for() const { return {.fd = read_, .events = POLLIN, .revents = 0}; }
+
+  /// Takes what the child has written so far.
+  void take() {
+    std::array<char, 4096> piece{};
+    while (read_ >= 0) {
+      const ssize_t n = ::read(read_, piece.data(), piece.size());
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0) break;
+      if (n == 0) {
+        close_end(read_);
+        break;
+      }
+      text_.append(piece.data(), static_cast<std::size_t>(n));
+    }
+    if (!kept_) pass_on();
+  }
+  void pass_on() {
+    std::size_t done = 0;
+    while (done < text_.size()) {
+      const ssize_t n = ::write(descriptor_, text_.data() + done, text_.size() - done);
+      if (n < 0 && errno == EINTR) continue;
+      if (n <= 0) break;
+      done += static_cast<std::size_t>(n);
+    }
+    text_.clear();
+  }
+
+ private:
+  static void close_end(int& end) {
+    if (end >= 0) ::close(end);
+    end = -1;
+  }
+
+  int descriptor_;
+  bool kept_;  ///< what was taken waits for `pass_on`
+  int read_ = -1;
+  int write_ = -1;
+  std::string text_;
+};
+
+/// The status of the child when it has ended.
+std::optional<int> ended(pid_t child) {
+  int status = 0;
+  const pid_t found = waitpid(child, &status, WNOHANG);
+  if (found < 0 && errno != EINTR) cannot("waitpid");
+  return found == child ? std::optional(status) : std::nullopt;
+}
+
+/// The status of the child, or nullopt when the deadline passes first.
+std::optional<int> status_by(const Deadline& deadline, pid_t child, ChildOutput& out, ChildOutput& err) {
+  while (!deadline.passed()) {
+    const double left_ms = in_milliseconds(deadline.left());
+    std::array<pollfd, 2> waited{out.wait_for(), err.wait_for()};
+    poll(waited.data(), waited.size(), std::max(1, static_cast<int>(std::min<double>(left_ms, look_ms))));
+    const std::optional<int> status = ended(child);
+    out.take();
+    err.take();
+    if (status) return status;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+ChildProgress::ChildProgress() {
+  void* memory = mmap(nullptr, step_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) cannot("mmap");
+  shared_ = static_cast<char*>(memory);
+}
+
+ChildProgress::~ChildProgress() { munmap(shared_, step_bytes); }
+
+void ChildProgress::now(std::string_view step) {
+  const std::size_t length = std::min(step.size(), longest_step);
+  std::memcpy(shared_, step.data(), length);
+  shared_[length] = 0;
+}
+
+std::string_view ChildProgress::step() const { return {shared_, strnlen(shared_, step_bytes)}; }
+
+void continue_in_child(const ChildProgress& progress, const Deadline& deadline) {
+  ChildOutput out(STDOUT_FILENO, true);
+  ChildOutput err(STDERR_FILENO, false);
+  std::fflush(nullptr);
+  const pid_t parent = getpid();
+  const pid_t child = fork();
+  if (child < 0) cannot("fork");
+  if (child == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(static_cast<int>(ExitCode::failure));  // the parent has died meanwhile
+    out.use_in_child();
+    err.use_in_child();
+    return;
+  }
+  out.use_in_parent();
+  err.use_in_parent();
+  const std::optional<int> status = status_by(deadline, child, out, err);
+  if (!status) {
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, WNOHANG);
+    throw Error(
+        fmt::format("nothing answered within the budget (while {}); look for a driver or a GPU that hangs, or "
+                    "give a larger --budget",
+                    progress.step()));
+  }
+  if (WIFSIGNALED(*status))
+    throw Error(fmt::format("signal {} ({}) ended the check (while {})", WTERMSIG(*status),
+                            strsignal(WTERMSIG(*status)), progress.step()));
+  out.pass_on();
+  throw CLI::RuntimeError(WEXITSTATUS(*status));
+}
+
+}  // namespace shiplap::cli

@@ -1,0 +1,29 @@
+// A moment by which work must end, on the wall clock or on a clock of a test.
+#pragma once
+
+#include <functional>
+
+#include "shiplap/core/units.hpp"
+
+namespace shiplap {
+
+/// Wall-clock time since an unspecified moment. The clock is steady.
+Seconds wall_clock();
+
+/// A moment by which work must end. Without arguments there is none, and the deadline never passes.
+class Deadline {
+ public:
+  Deadline() = default;
+  /// The deadline passes when `now` reaches `at`.
+  explicit Deadline(Seconds at, std::function<Seconds()> now = wall_clock);
+
+  bool passed() const { return left() <= Seconds{0}; }
+  /// Time that is left, negative after the deadline, and infinite without one.
+  Seconds left() const;
+
+ private:
+  Seconds at_{0};
+  std::function<Seconds()> now_{};
+};
+
+}  // namespace shiplap
