@@ -5,19 +5,12 @@
 #include <algorithm>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/measure/measure.hpp"
 #include "shiplap/profile/topology.hpp"
+#include "tests/support/sick_node.hpp"
 
 namespace shiplap {
 namespace {
-
-/// A node that was measured and recorded what its parts are.
-Profile sound_node() {
-  Profile profile = find_profile("h200");
-  profile.conditions["gpu.link"] = "32.0 GT/s PCIe x16";
-  profile.conditions["gpu.link_loaded"] = "32.0 GT/s PCIe x16";
-  profile.conditions["gpu.memory_bus_width"] = "6144 bits";
-  return profile;
-}
 
 CheckedFigure figure(const Profile& profile, std::string_view what) {
   for (const CheckedFigure& f : check(profile))
@@ -47,14 +40,14 @@ TEST(LinkLimit, is_what_the_generations_carry_after_line_coding) {
 }
 
 TEST(Check, finds_nothing_wrong_with_a_sound_node) {
-  for (const CheckedFigure& f : check(sound_node())) {
+  for (const CheckedFigure& f : check(sound_profile())) {
     EXPECT_EQ(f.verdict, Verdict::good) << f.what << ": " << f.measured << " of " << f.limit;
     EXPECT_TRUE(f.causes.empty());
   }
 }
 
 TEST(Check, finds_a_link_at_half_its_width) {
-  Profile profile = sound_node();
+  Profile profile = sound_profile();
   profile.conditions["gpu.link_loaded"] = "unknown";
   for (DirectionModel* direction : {&profile.links[0].h2d, &profile.links[0].d2h}) {
     scale(direction->per_byte, 2);
@@ -71,7 +64,7 @@ TEST(Check, finds_a_link_at_half_its_width) {
 }
 
 TEST(Check, names_no_cause_that_the_conditions_rule_out) {
-  Profile profile = sound_node();
+  Profile profile = sound_profile();
   scale(profile.links[0].h2d.per_byte, 2);
   const auto causes = [&] { return figure(profile, "copies to the GPU").causes; };
   profile.conditions["host.numa_nodes"] = "2";
@@ -91,7 +84,7 @@ TEST(Check, names_no_cause_that_the_conditions_rule_out) {
 }
 
 TEST(Check, finds_a_link_that_trained_down_and_clocks_that_something_held) {
-  Profile profile = sound_node();
+  Profile profile = sound_profile();
   profile.conditions["gpu.link_loaded"] = "16.0 GT/s PCIe x16";
   EXPECT_EQ(figure(profile, "the link as it is trained").verdict, Verdict::bad);
   EXPECT_NEAR(figure(profile, "the link as it is trained").fraction, 0.5, 1e-12);
@@ -103,16 +96,16 @@ TEST(Check, finds_a_link_that_trained_down_and_clocks_that_something_held) {
 }
 
 TEST(Check, finds_one_slow_direction_and_two_that_hinder_each_other) {
-  Profile profile = sound_node();
+  Profile profile = sound_profile();
   scale(profile.links[0].d2h.per_byte, 1.3);
   EXPECT_EQ(figure(profile, "the slower direction against the faster").verdict, Verdict::low);
-  profile = sound_node();
+  profile = sound_profile();
   scale(profile.links[0].h2d.duplex->per_byte, 1.8);
   EXPECT_EQ(figure(profile, "copies to the GPU beside copies from it").verdict, Verdict::bad);
 }
 
 TEST(Check, finds_clocks_that_are_held_down) {
-  Profile profile = sound_node();
+  Profile profile = sound_profile();
   scale(*profile.gpus[0].flop_rate, 0.6);
   EXPECT_EQ(figure(profile, "fp32 multiply-adds").verdict, Verdict::bad);
   EXPECT_NE(figure(profile, "fp32 multiply-adds").causes.find("held down"), std::string::npos);
@@ -121,13 +114,13 @@ TEST(Check, finds_clocks_that_are_held_down) {
 }
 
 TEST(Check, finds_a_byte_that_did_not_arrive) {
-  Profile profile = sound_node();
+  Profile profile = sound_profile();
   profile.measurements[100].verified = false;
   EXPECT_EQ(figure(profile, "bytes that arrived").verdict, Verdict::bad);
 }
 
 TEST(Check, assumes_nothing_about_what_is_not_recorded) {
-  Profile profile = sound_node();
+  Profile profile = sound_profile();
   profile.conditions.clear();
   EXPECT_EQ(figure(profile, "copies to the GPU").verdict, Verdict::unknown);
   EXPECT_EQ(figure(profile, "device memory").verdict, Verdict::unknown);
@@ -141,6 +134,51 @@ TEST(Check, assumes_nothing_about_what_is_not_recorded) {
   profile.conditions["gpu.compute_capability"] = "99.0";
   profile.conditions["gpu.sm_clock_max"] = "1980 MHz";
   EXPECT_EQ(figure(profile, "fp32 multiply-adds").verdict, Verdict::unknown) << "a GPU of the future";
+}
+
+TEST(CheckPrimitives, are_known_for_each_figure_of_a_check_and_no_other_name) {
+  const std::vector<std::string> all = checked_primitives();
+  for (const CheckedFigure& f : check(sound_profile()))
+    for (const std::string& name : primitives_for(f.what)) {
+      EXPECT_NE(std::ranges::find(all, name), all.end()) << f.what << ": " << name;
+      EXPECT_NE(std::ranges::find(primitives(), name, &Primitive::name), primitives().end()) << name;
+    }
+  EXPECT_THROW(primitives_for("the colour of the node"), Error);
+}
+
+TEST(CheckPrimitives, suffice_for_each_figure_by_themselves) {
+  Sickness healthy;
+  SickNode node(healthy);
+  for (const char* what : {"copies from the GPU", "copies to the GPU beside copies from it",
+                           "kernels that read host memory", "device memory", "fp32 multiply-adds"}) {
+    MeasureOptions options;
+    options.effort = Effort::quick;
+    options.rows = primitives_for(what);
+    const MeasureResult result = measure(node, options);
+    EXPECT_EQ(figure(fit(result.measurements, node.info()), what).verdict, Verdict::good) << what;
+  }
+}
+
+TEST(NodeVerdict, is_the_gravest_one_that_is_certain) {
+  struct Case {
+    std::vector<Verdict> figures;
+    Verdict node;
+  };
+  using enum Verdict;
+  for (const Case& c : std::initializer_list<Case>{{{}, unknown},
+                                                   {{unknown, unknown}, unknown},
+                                                   {{good, unknown}, good},
+                                                   {{good, low, unknown}, low},
+                                                   {{low, busy, good}, busy},
+                                                   {{busy, bad, low}, bad}}) {
+    std::vector<CheckedFigure> figures;
+    for (const Verdict verdict : c.figures) {
+      CheckedFigure one;
+      one.verdict = verdict;
+      figures.push_back(one);
+    }
+    EXPECT_EQ(verdict_of(figures), c.node);
+  }
 }
 
 }  // namespace
