@@ -9,7 +9,7 @@
 namespace shiplap::cli {
 namespace {
 
-/// The codes of a scheme. What could not be told is what could not be done.
+/// The codes of a scheme. An unknown verdict has the code of a failure.
 struct CodeTable {
   std::string_view name;
   ExitCodes codes;

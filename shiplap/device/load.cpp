@@ -16,13 +16,13 @@
 namespace shiplap {
 namespace {
 
-// The limits are guesses. They lie far above what idle nodes show and below what changes a figure from good to bad.
+// The limits are guesses, not measured.
 
 /// Fraction of the time in which kernels of others may run on an idle GPU. NVML reports whole per cents.
 constexpr double idle_gpu = 0.05;
 /// Traffic of others over an idle link. It is 1 % of PCIe 5 x16.
 constexpr Bandwidth idle_link{0.6e9};
-/// Fraction of the time of all CPUs. A few busy cores leave enough bandwidth of host memory for copies.
+/// Fraction of the time of all CPUs that other programs may use on an idle host.
 constexpr double idle_host = 0.25;
 
 std::optional<CpuTimes> cpu_times_now() {

@@ -43,7 +43,7 @@ std::vector<CheckedFigure> check(const Profile&);
 Verdict verdict_of(const std::vector<CheckedFigure>&);
 
 /// Names of the primitives that determine the figure of this name (`CheckedFigure::what`), in the order in which they
-/// are measured. All that `check` needs for the figure that counts bytes. Throws Error for another name.
+/// are measured. The figure that counts bytes has the primitives of all figures. Throws Error for an unknown name.
 std::vector<std::string> primitives_for(std::string_view figure);
 /// Names of all primitives that the figures of a check need, those of copies first.
 std::vector<std::string> checked_primitives();

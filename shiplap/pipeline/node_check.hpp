@@ -31,7 +31,7 @@ struct NodeCheckOptions {
 /// Result of a check.
 struct NodeCheck {
   Profile profile;                     ///< the first attempt's, or the profile that was judged as it is
-  std::vector<CheckedFigure> figures;  ///< of each figure the best attempt
+  std::vector<CheckedFigure> figures;  ///< figures, each from its best attempt
   std::vector<std::string> busy;       ///< what others did on the node, for people; empty: nothing, or it is unknown
   unsigned attempts = 0;               ///< number of times that the node was measured; 0: it was busy, or a profile
   std::vector<SkippedPrimitive> skipped;
