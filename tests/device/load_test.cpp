@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "shiplap/device/virtual/virtual_device.hpp"
+#include "tests/support/forwarding_device.hpp"
 #include "tests/support/planted_profile.hpp"
 
 namespace shiplap {
@@ -59,6 +60,26 @@ TEST(NodeLoad, is_none_on_a_virtual_device) {
   const NodeLoad load = observe_load(*open_virtual(planted_profile(), "virtual:planted"), Seconds{0});
   EXPECT_FALSE(load.host);
   EXPECT_THAT(work_of_others(load), IsEmpty());
+}
+
+/// A device that claims to be a GPU, used by somebody else.
+class UsedGpu : public ForwardingDevice {
+ public:
+  UsedGpu() : ForwardingDevice(open_virtual(planted_profile(), "virtual:planted")) {}
+  DeviceInfo info() const override {
+    DeviceInfo info = ForwardingDevice::info();
+    info.is_virtual = false;
+    return info;
+  }
+  GpuLoad load() const override { return {.busy = 0.5}; }
+};
+
+TEST(NodeLoad, is_that_of_the_gpu_and_of_the_host_of_this_process) {
+  const NodeLoad load = observe_load(UsedGpu(), milliseconds(50));
+  EXPECT_EQ(load.gpu.busy, 0.5);
+  ASSERT_TRUE(load.host);
+  EXPECT_GE(*load.host, 0);
+  EXPECT_LE(*load.host, 1);
 }
 
 }  // namespace
