@@ -8,9 +8,9 @@ namespace {
 
 Verdict verdict_of(const JsonReader& json) {
   const std::string text = json.string();
-  for (const Verdict verdict : {Verdict::good, Verdict::low, Verdict::bad, Verdict::unknown})
+  for (const Verdict verdict : {Verdict::good, Verdict::low, Verdict::bad, Verdict::busy, Verdict::unknown})
     if (to_string(verdict) == text) return verdict;
-  json.fail("a verdict: good, low, bad or unknown");
+  json.fail("a verdict: good, low, bad, busy or unknown");
 }
 
 double number_or_0(const JsonReader& json, std::string_view key) {
@@ -21,9 +21,13 @@ double number_or_0(const JsonReader& json, std::string_view key) {
 }  // namespace
 
 Part check_part(const JsonReader& json, const std::string& source) {
-  const auto profile = json.find("profile");
-  Part part{.section = {.title = profile ? fmt::format("Check of {}", profile->string()) : "Check of a node",
+  Part part{.section = {.title = fmt::format("Check of {} on {}", json.at("gpu").string(), json.at("node").string()),
                         .source = source}};
+  const JsonReader busy = json.at("busy");
+  for (std::size_t i = 0; i < busy.size(); ++i)
+    part.section.sentences.push_back(fmt::format("Somebody else used the node: {}.", busy.at(i).string()));
+  if (verdict_of(json.at("verdict")) == Verdict::busy)
+    part.summary.push_back(fmt::format("{} was busy, so it was not judged.", json.at("node").string()));
   std::vector<CheckedFigure> figures;
   const JsonReader rows = json.at("figures");
   for (std::size_t i = 0; i < rows.size(); ++i) {

@@ -10,9 +10,15 @@
 namespace shiplap::page {
 namespace {
 
+/// Whether the figure was compared with its limit while nobody else used the node.
+bool is_judged(const CheckedFigure& f) { return f.verdict != Verdict::unknown && f.verdict != Verdict::busy; }
+
 Cell verdict_cell(const std::string& verdict) {
   Cell cell(verdict);
-  cell.judgement = verdict == "good" ? "good" : verdict == "low" ? "warn" : verdict == "bad" ? "bad" : "";
+  cell.judgement = verdict == "good"                       ? "good"
+                   : verdict == "low" || verdict == "busy" ? "warn"
+                   : verdict == "bad"                      ? "bad"
+                                                           : "";
   return cell;
 }
 
@@ -36,7 +42,7 @@ DataTable check_table(const std::vector<CheckedFigure>& figures) {
   const bool has_causes = std::ranges::any_of(figures, [](const CheckedFigure& f) { return !f.causes.empty(); });
   if (has_causes) table.columns.emplace_back("possible causes");
   for (const CheckedFigure& f : figures) {
-    const bool is_known = f.verdict != Verdict::unknown;
+    const bool is_known = is_judged(f);
     table.rows.push_back({f.what, f.measured, f.limit, fraction_cell(f.fraction, is_known),
                           fraction_cell(f.expected, is_known), verdict_cell(to_string(f.verdict))});
     if (has_causes) table.rows.back().emplace_back(f.causes);
@@ -64,12 +70,12 @@ std::string weakest_sentence(const std::vector<CheckedFigure>& figures) {
   const CheckedFigure* weakest = nullptr;
   for (const CheckedFigure& f : figures)
     // A link that is trained as it should be has no room to be weak.
-    if (f.verdict != Verdict::unknown && f.expected > 0 && !(f.expected >= 1 && f.verdict == Verdict::good) &&
+    if (is_judged(f) && f.expected > 0 && !(f.expected >= 1 && f.verdict == Verdict::good) &&
         (weakest == nullptr || f.fraction / f.expected < weakest->fraction / weakest->expected))
       weakest = &f;
   if (weakest == nullptr) return "";
   const auto count = [&](Verdict verdict) { return std::ranges::count(figures, verdict, &CheckedFigure::verdict); };
-  const auto known = static_cast<std::ptrdiff_t>(figures.size()) - count(Verdict::unknown);
+  const auto known = std::ranges::count_if(figures, is_judged);
   const auto weak = known - count(Verdict::good);
   const std::string health =
       weak == 0 ? fmt::format("The node is healthy: all {} figures that can be judged are good", known)

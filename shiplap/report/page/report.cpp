@@ -28,7 +28,7 @@ struct Reader {
 Part part_of_evaluation(const JsonReader& json, const std::string& source) {
   return evaluation_part(evaluation_from_json(json.value(), source), source);
 }
-constexpr std::array readers{Reader{"shiplap/check", 2, check_part},
+constexpr std::array readers{Reader{"shiplap/check", 3, check_part},
                              Reader{"shiplap/comparison", 2, comparison_part},
                              Reader{"shiplap/plan", 3, plan_part},
                              Reader{"shiplap/run", 3, run_part},

@@ -12,8 +12,8 @@
 
 #include "shiplap/core/json.hpp"
 #include "shiplap/core/quantity_json.hpp"
-#include "shiplap/measure/check.hpp"
 #include "shiplap/measure/compare.hpp"
+#include "shiplap/pipeline/node_check.hpp"
 #include "shiplap/plan/mover_table.hpp"
 #include "tests/support/measurements.hpp"
 #include "tests/support/message_of.hpp"
@@ -93,10 +93,11 @@ Json plan_json(const Profile& profile) {
 TEST(Report, sections_follow_one_order_whatever_the_order_of_the_files) {
   const Profile profile = planted_profile();
   const ReportFile movers{"movers.json", to_json(mover_table(profile, {})).dump()};
-  const ReportFile check_file{"check.json", to_json(check(profile)).dump()};
+  const ReportFile check_file{"check.json", to_json(check_profile(profile)).dump()};
   const ReportFile plan{"plan.json", plan_json(profile).dump()};
-  EXPECT_THAT(titles_of(report_of({movers, plan, check_file, file_of(profile)})),
-              ElementsAre(HasSubstr("Node: "), "Check of a node", "Plan for fft", HasSubstr("Movers of scattered")));
+  EXPECT_THAT(
+      titles_of(report_of({movers, plan, check_file, file_of(profile)})),
+      ElementsAre(HasSubstr("Node: "), HasSubstr("Check of "), "Plan for fft", HasSubstr("Movers of scattered")));
 }
 
 TEST(Report, refuses_what_is_no_file_of_shiplap_and_names_what_is) {
@@ -124,6 +125,14 @@ TEST(Report, says_how_fast_the_node_is_and_which_figure_is_weakest) {
                                                HasSubstr("20.00 GB/s (31.7 % of the link's limit) to the host"))));
   EXPECT_THAT(summary_of(page), Contains(AllOf(HasSubstr("Something is wrong with the node"),
                                                HasSubstr("The weakest is"), HasSubstr("Verdict: bad"))));
+}
+
+TEST(Report, a_busy_node_is_not_called_healthy_or_sick) {
+  NodeCheck busy;
+  busy.busy = {"process 4711 uses the GPU"};
+  const Page page = report_of({{"check.json", to_json(busy).dump()}});
+  EXPECT_THAT(summary_of(page), ElementsAre(HasSubstr("was busy, so it was not judged")));
+  EXPECT_THAT(page.sections.front().sentences, Contains(HasSubstr("process 4711 uses the GPU")));
 }
 
 TEST(Report, draws_the_rate_of_the_fastest_figure_at_each_size) {
@@ -232,7 +241,7 @@ TEST(Report, every_strategy_is_among_the_words) {
 
 TEST(Report, a_node_and_its_check_say_the_same_only_once) {
   const Profile profile = planted_profile();
-  const Page page = report_of({file_of(profile), {"check.json", to_json(check(profile)).dump()}});
+  const Page page = report_of({file_of(profile), {"check.json", to_json(check_profile(profile)).dump()}});
   std::vector<std::string> weakest;
   for (const std::string& sentence : summary_of(page))
     if (sentence.find("The weakest is") != std::string::npos) weakest.push_back(sentence);
