@@ -174,7 +174,7 @@ void add_check(CLI::App& app) {
       ->type_name("FILE");
   add_json_flag(*command, flags->json);
   command->footer(
-      "A GPU is measured now, quickly (about 15 s); a virtual device and --profile are judged as they are. A node "
+      "A GPU is measured now, quickly (about 10 s); a virtual device and --profile are judged as they are. A node "
       "that\n"
       "somebody else uses is busy and not judged. Nothing is written but the file of --prometheus.\n"
       "Exit status:    good  low  busy  bad  could not be done  wrong usage\n"

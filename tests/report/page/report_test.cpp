@@ -41,6 +41,14 @@ Page report_of(std::vector<ReportFile> files, const ReportOptions& options = wit
   return report(files, options);
 }
 
+/// What `shiplap check --json` prints.
+std::string checked(const NodeCheck& check) {
+  Json json = to_json(check);
+  json["node"] = "n1";
+  json["gpu"] = "cuda:0";
+  return json.dump();
+}
+
 std::vector<std::string> titles_of(const Page& page) {
   std::vector<std::string> titles;
   for (const Section& section : page.sections) titles.push_back(section.title);
@@ -93,7 +101,7 @@ Json plan_json(const Profile& profile) {
 TEST(Report, sections_follow_one_order_whatever_the_order_of_the_files) {
   const Profile profile = planted_profile();
   const ReportFile movers{"movers.json", to_json(mover_table(profile, {})).dump()};
-  const ReportFile check_file{"check.json", to_json(check_profile(profile)).dump()};
+  const ReportFile check_file{"check.json", checked(check_profile(profile))};
   const ReportFile plan{"plan.json", plan_json(profile).dump()};
   EXPECT_THAT(
       titles_of(report_of({movers, plan, check_file, file_of(profile)})),
@@ -130,8 +138,8 @@ TEST(Report, says_how_fast_the_node_is_and_which_figure_is_weakest) {
 TEST(Report, a_busy_node_is_not_called_healthy_or_sick) {
   NodeCheck busy;
   busy.busy = {"process 4711 uses the GPU"};
-  const Page page = report_of({{"check.json", to_json(busy).dump()}});
-  EXPECT_THAT(summary_of(page), ElementsAre(HasSubstr("was busy, so it was not judged")));
+  const Page page = report_of({{"check.json", checked(busy)}});
+  EXPECT_THAT(summary_of(page), ElementsAre(HasSubstr("n1 was busy, so it was not judged")));
   EXPECT_THAT(page.sections.front().sentences, Contains(HasSubstr("process 4711 uses the GPU")));
 }
 
@@ -241,7 +249,7 @@ TEST(Report, every_strategy_is_among_the_words) {
 
 TEST(Report, a_node_and_its_check_say_the_same_only_once) {
   const Profile profile = planted_profile();
-  const Page page = report_of({file_of(profile), {"check.json", to_json(check_profile(profile)).dump()}});
+  const Page page = report_of({file_of(profile), {"check.json", checked(check_profile(profile))}});
   std::vector<std::string> weakest;
   for (const std::string& sentence : summary_of(page))
     if (sentence.find("The weakest is") != std::string::npos) weakest.push_back(sentence);
