@@ -12,6 +12,7 @@
 #include "cli/devices.hpp"
 #include "cli/evaluate.hpp"
 #include "cli/exit_codes.hpp"
+#include "cli/fleet.hpp"
 #include "cli/measure.hpp"
 #include "cli/movers.hpp"
 #include "cli/plan.hpp"
@@ -42,6 +43,7 @@ int main(int argc, char** argv) {
   shiplap::cli::add_replay(app);
   shiplap::cli::add_evaluate(app);
   shiplap::cli::add_report(app);
+  shiplap::cli::add_fleet(app);
   // What follows "--" of `advise` is the command line of another program.
   const bool advises = argc > 1 && std::string_view(argv[1]) == "advise";
   char** const dashes = advises ? std::find(argv, argv + argc, std::string_view("--")) : argv + argc;

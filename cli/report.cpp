@@ -6,6 +6,7 @@
 
 #include <CLI/CLI.hpp>
 #include <array>
+#include <filesystem>
 #include <memory>
 
 #include "cli/common.hpp"
@@ -62,6 +63,9 @@ void add_report(CLI::App& app) {
 
 void run_report_command(const ReportFlags& flags) {
   require_writable(flags.output, "--output");
+  for (const std::string& name : flags.files)
+    if (std::error_code ignored; std::filesystem::equivalent(name, flags.output, ignored))
+      throw UsageError(fmt::format("--output: {} is one of the files that the report is made of", flags.output));
   std::vector<page::ReportFile> files;
   for (const std::string& name : flags.files) files.push_back({name, read_text_file(name)});
   page::ReportOptions options{.title = flags.title, .find_profile = known_profile};

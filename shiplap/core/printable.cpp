@@ -16,7 +16,12 @@ std::size_t length_of_character(std::string_view text) {
     if ((byte(i) & 0xc0u) != 0x80) return 0;
   const bool too_long = (first == 0xe0 && byte(1) < 0xa0) || (first == 0xf0 && byte(1) < 0x90);
   const bool no_character = (first == 0xed && byte(1) > 0x9f) || (first == 0xf4 && byte(1) > 0x8f);
-  const bool is_control = first == 0xc2 && byte(1) < 0xa0;
+  // What turns the direction of text (U+061C, 200E, 200F, 202A to 202E, 2066 to 2069) or ends lines (2028, 2029) can
+  // make one name look like another.
+  const bool is_control = (first == 0xc2 && byte(1) < 0xa0) || (first == 0xd8 && byte(1) == 0x9c) ||
+                          (first == 0xe2 && byte(1) == 0x80 &&
+                           (byte(2) == 0x8e || byte(2) == 0x8f || (byte(2) >= 0xa8 && byte(2) <= 0xae))) ||
+                          (first == 0xe2 && byte(1) == 0x81 && byte(2) >= 0xa6 && byte(2) <= 0xa9);
   return too_long || no_character || is_control ? 0 : length;
 }
 

@@ -28,6 +28,7 @@ const std::map<std::string, std::vector<std::string>, std::less<>> rule{
     {"evaluate", {"device", "pipeline", "plan", "strategy", "workload", "model", "sim", "schedule", "profile"}},
     {"emit", {"strategy", "schedule", "workload"}},
     {"advise", {"sim", "schedule", "profile"}},
+    {"fleet", {"measure/check.hpp"}},
     // Report knows the value types, not what makes them.
     {"report",
      {"schedule/schedule.hpp",
@@ -56,7 +57,8 @@ const std::map<std::string, std::vector<std::string>, std::less<>> rule{
       "evaluate/errors.hpp",
       "evaluate/evaluation.hpp",
       "evaluate/regret.hpp",
-      "advise/advice.hpp"}},
+      "advise/advice.hpp",
+      "fleet/judge.hpp"}},
     // A page also asks for maps of strategies, and reads logs and choices from files.
     {"report/page",
      {"report", "schedule/timeline.hpp", "schedule/timeline_json.hpp", "profile/profile.hpp", "profile/topology.hpp",

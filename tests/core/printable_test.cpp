@@ -21,5 +21,12 @@ TEST(Printable, cuts_at_a_character) {
   EXPECT_EQ(printable("µµµµµ", 4), "µµµ…");
 }
 
+TEST(Printable, has_no_characters_that_turn_the_direction_of_text_or_end_lines) {
+  EXPECT_EQ(printable("a\u202eb"), "a???b");  // each byte becomes ?
+  EXPECT_EQ(printable("a\u2066b\u200fc"), "a???b???c");
+  EXPECT_EQ(printable("a\u061cb\u2028c"), "a??b???c");
+  EXPECT_EQ(printable("“‰…”"), "“‰…”") << "neighbours of theirs";
+}
+
 }  // namespace
 }  // namespace shiplap

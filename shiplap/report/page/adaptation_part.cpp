@@ -35,12 +35,14 @@ Plot estimates_of(const Replay& log) {
 }
 
 DataTable decisions_of(const Replay& log) {
-  DataTable table{.title = "Decisions", .columns = {"after batch", "from", "to", "time of a batch", "why"}};
+  DataTable table{.title = "Decisions",
+                  .columns = {"after batch", "from", "to", "time of a batch", "why"},
+                  .units = {"", "", "", "s"}};
   for (const Decision& decision : log.logged)
     table.rows.push_back(
         {number_cell(static_cast<double>(decision.after), std::to_string(decision.after)),
          to_string(log.table.choices.at(decision.from)), to_string(log.table.choices.at(decision.to)),
-         number_cell(decision.period_to / decision.period_from,
+         number_cell(decision.period_to.count(),
                      fmt::format("{} to {}", to_string(decision.period_from), to_string(decision.period_to))),
          decision.reason});
   return table;

@@ -66,7 +66,7 @@ std::string speed_sentence(const Profile& profile, const std::string& gpu) {
   return text + ".";
 }
 
-std::string weakest_sentence(const std::vector<CheckedFigure>& figures) {
+std::string health_sentence(const std::string& node, const std::vector<CheckedFigure>& figures) {
   const CheckedFigure* weakest = nullptr;
   for (const CheckedFigure& f : figures)
     // A link that is trained as it should be has no room to be weak.
@@ -76,13 +76,13 @@ std::string weakest_sentence(const std::vector<CheckedFigure>& figures) {
   if (weakest == nullptr) return "";
   const auto count = [&](Verdict verdict) { return std::ranges::count(figures, verdict, &CheckedFigure::verdict); };
   const auto known = std::ranges::count_if(figures, is_judged);
-  const auto weak = known - count(Verdict::good);
-  const std::string health =
-      weak == 0 ? fmt::format("The node is healthy: all {} figures that can be judged are good", known)
-                : fmt::format("Something is wrong with the node: {} of {} figures are low or bad", weak, known);
-  return fmt::format("{}. The weakest is \"{}\": {}, {} of its limit, where {} is good. Verdict: {}.", health,
-                     weakest->what, weakest->measured, percent(weakest->fraction), percent(weakest->expected),
-                     to_string(weakest->verdict));
+  const std::string judged = fmt::format("{} of {} figures can be judged", known, figures.size());
+  const std::string health = count(Verdict::bad) > 0   ? fmt::format("something is wrong, {} bad", count(Verdict::bad))
+                             : count(Verdict::low) > 0 ? fmt::format("slower than usual, {} low", count(Verdict::low))
+                             : known == std::ssize(figures) ? "healthy, every figure is good"
+                                                            : "nothing is wrong in what could be judged";
+  return fmt::format("{}: {}; {}. The weakest is \"{}\": {}, {} of its limit, where {} is good.", node, health, judged,
+                     weakest->what, weakest->measured, percent(weakest->fraction), percent(weakest->expected));
 }
 
 }  // namespace shiplap::page

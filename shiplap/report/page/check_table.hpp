@@ -13,7 +13,7 @@ namespace shiplap::page {
 DataTable check_table(const std::vector<CheckedFigure>&);
 /// How fast copies are, with their fraction of the link's limit; "" when no copies were measured.
 std::string speed_sentence(const Profile&, const std::string& gpu);
-/// The figure that is lowest beside what is expected of it; "" when none is known.
-std::string weakest_sentence(const std::vector<CheckedFigure>&);
+/// Whether the node is healthy, and the figure that is lowest beside what is expected of it; "" when none is known.
+std::string health_sentence(const std::string& node, const std::vector<CheckedFigure>&);
 
 }  // namespace shiplap::page

@@ -59,7 +59,9 @@ Plot changes(const std::vector<ChangedFigure>& rows) {
 }
 
 DataTable table_of(const std::vector<ChangedFigure>& rows) {
-  DataTable table{.title = "All figures", .columns = {"figure", "baseline", "now", "time", "change"}};
+  DataTable table{.title = "All figures",
+                  .columns = {"figure", "baseline", "now", "time now over the baseline's", "change"},
+                  .units = {"", "s", "s", "1"}};
   for (const ChangedFigure& row : rows) {
     Cell change(row.change);
     change.judgement = row.change == "degraded" ? "bad" : row.change == "better" ? "good" : "";
@@ -78,19 +80,29 @@ Part comparison_part(const JsonReader& json, const std::string& source) {
   std::string summary =
       fmt::format("{} figures beside the baseline: {} slower, {} faster, {} with an interval that is too wide to tell.",
                   rows.size(), count("degraded"), count("better"), count("unclear"));
-  if (!rows.empty() && rows.front().change == "degraded" && rows.front().slower)
-    summary += fmt::format(" The slowest is \"{}\": {} of its time.", rows.front().name,
-                           signed_percent(rows.front().slower->value - 1));
+  if (const auto slowest = std::ranges::find(rows, "degraded", &ChangedFigure::change);
+      slowest != rows.end() && slowest->slower)
+    summary += fmt::format(" The slowest is \"{}\": {} of its time.", slowest->name,
+                           signed_percent(slowest->slower->value - 1));
+  const std::size_t vanished = json.at("only_in_baseline").size();
+  if (vanished > 0) summary += fmt::format(" {} figures of the baseline were not measured now.", vanished);
+  if (json.at("baseline_simulated").boolean() || json.at("now_simulated").boolean())
+    summary += " At least one of the two was measured on a simulated device: this says nothing about hardware.";
+  if (const std::size_t lost = json.at("failed").size(); lost > 0)
+    summary = fmt::format("WRONG BYTES in {} points. {}", lost, summary);
   part.summary.push_back(summary);
   part.section.sentences.push_back(summary);
-  if (json.at("baseline_simulated").boolean() || json.at("now_simulated").boolean())
-    part.section.sentences.push_back(
-        "At least one of the two was measured on a simulated device: this says nothing about hardware.");
   if (const JsonReader failed = json.at("failed"); failed.size() > 0)
     part.section.sentences.push_back(fmt::format("In {} points bytes did not arrive as they were sent. The first: {}.",
                                                  failed.size(), failed.at(std::size_t{0}).string()));
   part.section.figures.emplace_back(changes(rows));
   part.section.figures.emplace_back(table_of(rows));
+  DataTable missing{.title = "Figures of one of the two only", .columns = {"figure", "measured"}};
+  for (const auto& [key, when] : {std::pair{"only_in_baseline", "in the baseline only"}, {"only_now", "now only"}}) {
+    const JsonReader names = json.at(key);
+    for (std::size_t i = 0; i < names.size(); ++i) missing.rows.push_back({names.at(i).string(), when});
+  }
+  if (!missing.rows.empty()) part.section.figures.emplace_back(std::move(missing));
   DataTable conditions{.title = "Conditions that differ", .columns = {"condition", "baseline", "now"}};
   const JsonReader differing = json.at("conditions");
   for (std::size_t i = 0; i < differing.size(); ++i)

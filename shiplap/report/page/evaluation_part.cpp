@@ -124,7 +124,8 @@ Part evaluation_part(const Evaluation& evaluation, const std::string& source) {
   if (!models.empty() && models.front().steady.points > 0)
     part.summary.push_back(
         fmt::format("Predictions on {}: median error {}, 95th percentile {}, worst {} over {} steady points.",
-                    evaluation.device_name, percent(models.front().steady.median), percent(models.front().steady.p95),
+                    evaluation.device_name, evaluation.simulated ? " (simulated, not observed)" : "",
+                    percent(models.front().steady.median), percent(models.front().steady.p95),
                     percent(models.front().steady.worst), models.front().steady.points));
   if (!points.empty()) {
     part.section.figures.emplace_back(predicted_beside_observed(points));

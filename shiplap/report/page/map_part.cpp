@@ -25,13 +25,13 @@ std::string parameters_of(const Choice& choice) {
 
 Part map_part(const StrategyMap& map, const std::vector<Mark>& marks) {
   Part part{.section = {.title = fmt::format("Which strategy for which job? (profile {})", map.profile)}};
-  part.section.sentences.push_back(fmt::format(
-      "Jobs whose arrays live in {} memory, with {:.0f} % of their bytes going in and the rest coming out. The colour "
-      "is the "
-      "strategy that is predicted to be fastest; the number is by how much the next best one is slower. Faint cells "
-      "are "
-      "ties: below 2 %, predictions do not tell strategies apart.",
-      to_string(map.question.memory), map.question.in_fraction * 100));
+  part.section.sentences.push_back(
+      fmt::format("Jobs whose arrays live in {} memory, with {:.0f} % of their bytes going in and the rest coming out. "
+                  "The colour is "
+                  "the strategy that is predicted to be fastest; the number is by how much the next best one is "
+                  "slower. Faint cells are "
+                  "ties: the prediction intervals of the two overlap. \"≈\" is a difference below 2 %.",
+                  to_string(map.question.memory), map.question.in_fraction * 100));
   part.section.sentences.emplace_back(
       "The map tries chunks of one size in three streams. A plan also tries other layouts and chunks of several sizes, "
       "which gains up to 2 %.");

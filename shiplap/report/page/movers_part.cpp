@@ -3,6 +3,7 @@
 #include <array>
 #include <map>
 
+#include "shiplap/core/quantity_json.hpp"
 #include "shiplap/report/page/quantity.hpp"
 #include "shiplap/report/page/sections.hpp"
 #include "shiplap/report/table.hpp"
@@ -23,7 +24,7 @@ struct Rates {
 
   void add(const JsonReader& mover, double block) {
     const JsonReader what = mover.at("mover");
-    const double rate = quantity_of(mover.at("rate")).value;
+    const double rate = positive_quantity_of(mover.at("rate")).value;
     Point point{.x = block, .y = rate};
     if (const auto grid = what.find("grid"); grid && grid->unsigned_integer() > 0)
       point.label = fmt::format("{} thread blocks", grid->unsigned_integer());
@@ -83,17 +84,17 @@ std::string name_of_mover(const JsonReader& mover) {
 
 DataTable crossovers_of(const JsonReader& crossovers) {
   DataTable table{.title = "The best mover from a size of a block on",
-                  .columns = {"direction", "blocks", "from a block of", "best mover"}};
+                  .columns = {"direction", "blocks", "from a block of", "best mover"},
+                  .units = {"", "", "B"}};
   for (std::size_t i = 0; i < crossovers.size(); ++i) {
     const JsonReader best = crossovers.at(i).at("best");
     for (std::size_t b = 0; b < best.size(); ++b) {
       const auto mover = best.at(b).find("mover");
-      const double block = quantity_of(best.at(b).at("block")).value;
+      const Bytes block = bytes_from_json(best.at(b).at("block"));
       const std::uint64_t blocks = crossovers.at(i).at("blocks").unsigned_integer();
-      table.rows.push_back({crossovers.at(i).at("direction").string(),
-                            number_cell(static_cast<double>(blocks), std::to_string(blocks)),
-                            number_cell(block, to_string(Bytes{static_cast<std::uint64_t>(block)})),
-                            mover ? name_of_mover(*mover) : "none within the limit"});
+      table.rows.push_back(
+          {crossovers.at(i).at("direction").string(), number_cell(static_cast<double>(blocks), std::to_string(blocks)),
+           number_cell(in_bytes(block), to_string(block)), mover ? name_of_mover(*mover) : "none within the limit"});
     }
   }
   return table;
@@ -115,7 +116,7 @@ Part movers_part(const JsonReader& json, const std::string& source) {
     const JsonReader row = rows.at(i);
     Rates& rates = plots[{row.at("blocks").unsigned_integer(), row.at("direction").string()}];
     const JsonReader movers = row.at("movers");
-    for (std::size_t m = 0; m < movers.size(); ++m) rates.add(movers.at(m), quantity_of(row.at("block")).value);
+    for (std::size_t m = 0; m < movers.size(); ++m) rates.add(movers.at(m), in_bytes(bytes_from_json(row.at("block"))));
   }
   for (auto plot = plots.rbegin(); plot != plots.rend(); ++plot)
     part.section.figures.emplace_back(plot_of(plot->second, plot->first.second, plot->first.first));

@@ -17,13 +17,15 @@ namespace {
 
 struct CheckedNode {
   std::string name;
+  std::string gpu;  ///< peers have the same
   std::map<std::string, CheckedFigure> figures;
 };
 
 std::vector<CheckedNode> checked_nodes(std::span<const Profile> profiles) {
   std::vector<CheckedNode> nodes;
   for (const Profile& profile : profiles) {
-    CheckedNode node{.name = profile.name, .figures = {}};
+    const std::string gpu = profile.gpus.empty() ? "" : profile.gpus.front().name;
+    CheckedNode node{.name = profile.name, .gpu = gpu, .figures = {}};
     for (CheckedFigure& figure : check(profile))
       if (figure.measured_value > 0) node.figures.emplace(figure.what, std::move(figure));
     nodes.push_back(std::move(node));
@@ -66,13 +68,23 @@ struct Farthest {
   double ratio = 1;
 };
 
-Farthest slowest_of(const std::vector<CheckedNode>& nodes, const std::map<std::string, double>& medians) {
+/// The median of a figure over the other nodes with the same GPU; 0 without any.
+double median_of_peers(const std::vector<CheckedNode>& nodes, const CheckedNode& node, const std::string& what) {
+  std::vector<double> values;
+  for (const CheckedNode& other : nodes)
+    if (&other != &node && other.gpu == node.gpu)
+      if (const auto found = other.figures.find(what); found != other.figures.end())
+        values.push_back(found->second.measured_value);
+  return values.empty() ? 0 : median(values);
+}
+
+Farthest slowest_of(const std::vector<CheckedNode>& nodes) {
   Farthest slowest;
   for (const CheckedNode& node : nodes)
     for (const auto& [what, figure] : node.figures)
-      if (const auto middle = medians.find(what);
-          middle != medians.end() && figure.measured_value / middle->second < slowest.ratio)
-        slowest = {node.name, what, figure.measured_value / middle->second};
+      if (const double peers = median_of_peers(nodes, node, what);
+          peers > 0 && figure.measured_value / peers < slowest.ratio)
+        slowest = {node.name, what, figure.measured_value / peers};
   return slowest;
 }
 
@@ -104,9 +116,11 @@ Part nodes_part(std::span<const Profile> profiles) {
   Part part{.section = {.title = fmt::format("{} nodes side by side", profiles.size())}};
   const std::vector<CheckedNode> nodes = checked_nodes(profiles);
   const std::map<std::string, double> medians = medians_of(nodes);
-  if (const Farthest slowest = slowest_of(nodes, medians); !slowest.node.empty())
-    part.summary.push_back(fmt::format("Of {} nodes, {} is farthest below the median of its peers: \"{}\" at {} of it.",
-                                       nodes.size(), slowest.node, slowest.what, percent(slowest.ratio)));
+  if (const Farthest slowest = slowest_of(nodes); !slowest.node.empty())
+    part.summary.push_back(
+        fmt::format("Among nodes with the same GPU, {} is farthest below the others: \"{}\" at {} of "
+                    "their median.",
+                    slowest.node, slowest.what, percent(slowest.ratio)));
   part.section.figures.emplace_back(beside_median(nodes, medians));
   part.section.figures.emplace_back(table_of(nodes, medians));
   return part;

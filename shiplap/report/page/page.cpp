@@ -48,7 +48,7 @@ std::string row_of(const std::vector<Cell>& cells) {
     std::string classes = cell.value ? "number" : "";
     if (!cell.judgement.empty()) classes += (classes.empty() ? "" : " ") + cell.judgement;
     out += fmt::format("<td{}{}>{}</td>", classes.empty() ? "" : fmt::format(" class=\"{}\"", classes),
-                       cell.value ? fmt::format(" data-value=\"{:.9g}\"", *cell.value) : "", safe_html(cell.text));
+                       cell.value ? fmt::format(" data-value=\"{}\"", *cell.value) : "", safe_html(cell.text));
   }
   return out + "</tr>\n";
 }
@@ -159,8 +159,8 @@ bool has_plots() { return !plotting_library().empty(); }
 std::string html(const Page& page) {
   if (!has_plots())
     throw Unsupported(
-        "this build of shiplap has no D3, so it cannot draw reports; install it (Debian and Ubuntu: node-d3) and build "
-        "again");
+        "this build of shiplap has no D3, so it cannot draw reports; install it (Debian and Ubuntu: node-d3; elsewhere "
+        "give -DSHIPLAP_D3=FILE to cmake) and build again");
   const std::string nonce = random_nonce();
   Writer writer;
   std::string out = head(page, nonce) + "<body>\n" + summary_of(page) + "<main>\n";

@@ -15,7 +15,7 @@ constexpr const char* why_intervals =
     "Predicted times with 90 % prediction intervals. The bound counts every byte and every item once, at the fastest "
     "rates.";
 
-DataTable candidates_of(const JsonReader& candidates, double bound, std::size_t first_choice) {
+DataTable candidates_of(const JsonReader& candidates, double bound, const Choice& chosen) {
   DataTable table{.title = "Candidates",
                   .note = why_intervals,
                   .columns = {"rank", "choice", "predicted", "over the bound", "note"},
@@ -28,23 +28,41 @@ DataTable candidates_of(const JsonReader& candidates, double bound, std::size_t 
         {number_cell(static_cast<double>(i + 1), std::to_string(i + 1)), to_string(choice_from_json(candidate)),
          time_cell(predicted),
          bound > 0 ? number_cell(predicted.value / bound, fmt::format("{:.3f}", predicted.value / bound)) : Cell("–"),
-         i == first_choice ? "the plan's choice"
-         : tied            ? "tie"
-                           : ""});
+         choice_from_json(candidate) == chosen ? "the plan's choice"
+         : tied                                ? "tie"
+                                               : ""});
   }
   return table;
 }
 
-/// The fastest candidate of each strategy: its name and time, fastest first.
-std::vector<std::pair<std::string, double>> best_by_strategy(const JsonReader& candidates) {
-  std::vector<std::pair<std::string, double>> best;
+/// The fastest candidate of one strategy.
+struct Best {
+  std::string strategy;
+  Quantity predicted;
+};
+
+/// The fastest candidate of each strategy, fastest first.
+std::vector<Best> best_by_strategy(const JsonReader& candidates) {
+  std::vector<Best> best;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     const std::string strategy = candidates.at(i).at("strategy").string();
-    if (std::ranges::find(best, strategy, &std::pair<std::string, double>::first) == best.end())
-      best.emplace_back(strategy, quantity_of(candidates.at(i).at("predicted")).value);
+    if (std::ranges::find(best, strategy, &Best::strategy) == best.end())
+      best.push_back({strategy, positive_quantity_of(candidates.at(i).at("predicted"))});
   }
-  std::ranges::stable_sort(best, {}, &std::pair<std::string, double>::second);
+  std::ranges::stable_sort(best, {}, [](const Best& one) { return one.predicted.value; });
   return best;
+}
+
+/// Whether two prediction intervals overlap.
+bool overlap(const Quantity& a, const Quantity& b) {
+  return a.low.value_or(a.value) <= b.high.value_or(b.value) && b.low.value_or(b.value) <= a.high.value_or(a.value);
+}
+
+/// What pinning costs, for a plan that pins pageable arrays; "" for any other.
+std::string pinning_of(const JsonReader& json) {
+  if (!json.at("pins").boolean()) return "";
+  return fmt::format("The arrays are pageable, and pinning them takes {} once, which is not in these times.",
+                     to_string(Seconds{quantity_of(json.at("pinning")).value}));
 }
 
 DataTable refused_of(const JsonReader& refused) {
@@ -61,26 +79,29 @@ Part plan_part(const JsonReader& json, const std::string& source) {
   Part part{.section = {.title = fmt::format("Plan for {}", job), .source = source}};
   const JsonReader candidates = json.at("candidates");
   const JsonReader chosen = json.at("chosen");
-  const Quantity predicted = quantity_of(chosen.at("predicted"));
+  const Quantity predicted = positive_quantity_of(chosen.at("predicted"));
   const std::string strategy = chosen.at("strategy").string();
   std::string summary = fmt::format("{} on profile {}: take {}, predicted to take {}", job, json.at("profile").string(),
                                     to_string(choice_from_json(chosen)), time_cell(predicted).text);
   for (const auto& [other, time] : best_by_strategy(candidates))
     if (other != strategy) {
-      summary += fmt::format("; {} would take {} ({})", other, to_string(Seconds{time}),
-                             signed_percent(time / predicted.value - 1));
+      summary += fmt::format("; {} is predicted to take {} ({}{})", other, to_string(Seconds{time.value}),
+                             signed_percent(time.value / predicted.value - 1),
+                             overlap(time, predicted) ? ", a tie: the prediction intervals overlap" : "");
       break;
     }
-  part.summary.push_back(summary + ".");
-  part.section.sentences.push_back(summary + ".");
+  summary += ".";
+  if (const std::string pinning = pinning_of(json); !pinning.empty()) summary += " " + pinning;
+  part.summary.push_back(summary);
+  part.section.sentences.push_back(summary);
   if (const auto shape = json.find("shape"))
     part.section.sentences.push_back(fmt::format(
-        "The job moves {} in and {} out, from and to {} memory.", to_string(bytes_from_json(shape->at("bytes_in"))),
+        "The job moves {} in and {} out, and runs from {} memory.", to_string(bytes_from_json(shape->at("bytes_in"))),
         to_string(bytes_from_json(shape->at("bytes_out"))), shape->at("memory").string()));
   part.section.sentences.push_back("In detail: " + json.at("why").string());
   part.section.sentences.push_back(fmt::format("The time of the kernel is {}.", json.at("kernel_cost").string()));
   part.section.figures.emplace_back(
-      candidates_of(candidates, quantity_of(json.at("bound")).value, json.at("first_choice").unsigned_integer()));
+      candidates_of(candidates, positive_quantity_of(json.at("bound")).value, choice_from_json(chosen)));
   if (const JsonReader refused = json.at("refused"); refused.size() > 0)
     part.section.figures.emplace_back(refused_of(refused));
   return part;

@@ -73,8 +73,14 @@ Part profile_part(const Profile& profile, const std::string& source) {
 
   const std::vector<shiplap::Figure> measured = figures(profile.measurements, profile.conditions);
   const std::vector<CheckedFigure> checked = check(profile);
-  if (const std::string speed = speed_sentence(profile, gpu); !speed.empty()) part.summary.push_back(speed);
-  if (const std::string weakest = weakest_sentence(checked); !weakest.empty()) part.summary.push_back(weakest);
+  // Nobody has asked a published or simulated node how it is today.
+  const bool is_measured = profile.origin == Origin::measured;
+  const std::string name = fmt::format("{} (profile {}{})", gpu, profile.name,
+                                       is_measured ? "" : fmt::format(", {}", to_string(profile.origin)));
+  if (const std::string speed = speed_sentence(profile, name); !speed.empty()) part.summary.push_back(speed);
+  if (const std::string health = health_sentence(fmt::format("Profile {}", profile.name), checked);
+      !health.empty() && is_measured)
+    part.summary.push_back(health);
 
   const Axis size{.label = "size of the copy", .unit = "B", .logarithmic = true};
   const Axis rate{.label = "rate", .unit = "B/s"};

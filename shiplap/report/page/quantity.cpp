@@ -34,6 +34,11 @@ Quantity quantity_of(const JsonReader& json) {
   return quantity;
 }
 
+Quantity positive_quantity_of(const JsonReader& json) {
+  json.at("value").positive();
+  return quantity_of(json);
+}
+
 std::vector<double> values_of(const JsonReader& json) {
   const double scale = scale_of(json);
   const JsonReader values = json.at("values");

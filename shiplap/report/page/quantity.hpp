@@ -19,6 +19,8 @@ struct Quantity {
 
 /// Reads {"value", "low", "high", "unit"}. Throws Error that names the key for a unit that it does not know.
 Quantity quantity_of(const JsonReader&);
+/// The same for a value that must be above 0, as times of runs are.
+Quantity positive_quantity_of(const JsonReader&);
 /// Reads {"values", "unit"}.
 std::vector<double> values_of(const JsonReader&);
 

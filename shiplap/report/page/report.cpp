@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -68,6 +69,13 @@ struct PlannedJob {
   double kernel = 0;  ///< seconds
 };
 
+MemoryKind memory_from_json(const JsonReader& json) {
+  const std::string memory = json.string();
+  for (const MemoryKind kind : {MemoryKind::pinned, MemoryKind::pageable, MemoryKind::managed})
+    if (to_string(kind) == memory) return kind;
+  json.fail("pinned, pageable or managed");
+}
+
 std::optional<PlannedJob> planned_job_of(const JsonReader& json) {
   const auto shape = json.find("shape");
   if (!shape || !shape->find("kernel")) return std::nullopt;
@@ -78,9 +86,7 @@ std::optional<PlannedJob> planned_job_of(const JsonReader& json) {
                  .in = quantity_of(shape->at("bytes_in")).value,
                  .out = quantity_of(shape->at("bytes_out")).value,
                  .kernel = quantity_of(shape->at("kernel")).value};
-  const std::string memory = shape->at("memory").string();
-  for (const MemoryKind kind : {MemoryKind::pinned, MemoryKind::pageable, MemoryKind::managed})
-    if (to_string(kind) == memory) job.memory = kind;
+  job.memory = memory_from_json(shape->at("memory"));
   if (!(job.in >= 0 && job.out >= 0 && job.in + job.out > 0 && job.kernel > 0)) return std::nullopt;
   return job;
 }
@@ -148,10 +154,14 @@ class Collector {
     return found && parameter_hash(*found) == job.profile_hash ? found : std::nullopt;
   }
 
-  /// A plan and the runs of its job have one mark.
-  static void mark(std::vector<Mark>& marks, const PlannedJob& job) {
-    if (std::ranges::find(marks, job.name, &Mark::name) == marks.end())
-      marks.push_back({.name = job.name, .x = job.in + job.out, .y = job.kernel});
+  /// Whether the job is one of the map: it lies within the range, and has the memory and about the ratio of the first.
+  bool is_on_map(const PlannedJob& job, const MapQuestion& question) const {
+    constexpr double same_ratio = 0.02;
+    return job.profile_hash == jobs_.front().profile_hash && job.memory == question.memory &&
+           std::abs(job.in / (job.in + job.out) - question.in_fraction) < same_ratio &&
+           job.in + job.out >= in_bytes(question.sizes.front()) &&
+           job.in + job.out <= in_bytes(question.sizes.back()) && job.kernel >= question.kernels.front().count() &&
+           job.kernel <= question.kernels.back().count();
   }
 
   /// The map is of the profile of the first plan or run, or of the first profile.
@@ -172,9 +182,19 @@ class Collector {
       question.memory = jobs_.front().memory;
       question.in_fraction = jobs_.front().in / (jobs_.front().in + jobs_.front().out);
     }
-    for (const PlannedJob& job : jobs_)
-      if (job.profile_hash == jobs_.front().profile_hash && job.memory == question.memory) mark(marks, job);
-    take(page, map_part(strategy_map(*profile, question), marks));
+    std::vector<std::string> left_out;
+    for (const PlannedJob& job : jobs_) {
+      if (!is_on_map(job, question))
+        left_out.push_back(job.name);
+      else if (std::ranges::find(marks, job.name, &Mark::name) == marks.end())  // a plan and a run of one job
+        marks.push_back({.name = job.name, .x = job.in + job.out, .y = job.kernel});
+    }
+    Part part = map_part(strategy_map(*profile, question), marks);
+    if (!left_out.empty())
+      part.section.sentences.push_back(
+          fmt::format("Not on this map, because of another profile, memory, ratio of input to output, or range: {}.",
+                      fmt::join(left_out, ", ")));
+    take(page, std::move(part));
   }
 
   const ReportOptions& options_;

@@ -16,13 +16,15 @@ struct Times {
   std::optional<Quantity> ideal_overlap;
 };
 
-std::optional<Quantity> quantity_if_known(const JsonReader& json, std::string_view key) {
+std::optional<Quantity> positive_if_known(const JsonReader& json, std::string_view key) {
   const auto found = json.find(key);
-  return found ? std::optional(quantity_of(*found)) : std::nullopt;
+  return found ? std::optional(positive_quantity_of(*found)) : std::nullopt;
 }
 
 DataTable table_of(const Times& times, const std::string& observed_label) {
-  DataTable table{.title = "Times", .columns = {"what", "time", fmt::format("beside the {} time", observed_label)}};
+  DataTable table{.title = "Times",
+                  .columns = {"what", "time", fmt::format("beside the {} time", observed_label)},
+                  .units = {"", "s", "1"}};
   const auto add = [&](const std::string& what, const Quantity& time) {
     table.rows.push_back({what, time_cell(time), change_cell(time.value / times.observed.value)});
   };
@@ -69,11 +71,10 @@ std::string result_of(const JsonReader& json) {
 Part run_part(const JsonReader& json, const std::string& source) {
   const std::string job = json.at("workload").string();
   const std::string label = json.at("simulated").boolean() ? "simulated" : "observed";
-  const Times times{.predicted = quantity_of(json.at("predicted").at("predicted")),
-                    .observed = quantity_of(json.at("observed")),
-                    .bound = quantity_if_known(json, "bound"),
-                    .ideal_overlap = quantity_if_known(json, "ideal_overlap")};
-  if (!(times.observed.value > 0)) json.at("observed").fail("a time above 0");
+  const Times times{.predicted = positive_quantity_of(json.at("predicted").at("predicted")),
+                    .observed = positive_quantity_of(json.at("observed")),
+                    .bound = positive_if_known(json, "bound"),
+                    .ideal_overlap = positive_if_known(json, "ideal_overlap")};
   Part part{.section = {.title = fmt::format("Run of {} by {}", job, json.at("choice").at("strategy").string()),
                         .source = source}};
   std::string summary =
@@ -81,7 +82,11 @@ Part run_part(const JsonReader& json, const std::string& source) {
                   to_string(choice_from_json(json.at("choice"))), label, time_cell(times.observed).text,
                   time_cell(times.predicted).text, signed_percent(times.predicted.value / times.observed.value - 1));
   if (times.bound) summary += fmt::format("; {:.3f} times the bound", times.observed.value / times.bound->value);
-  part.summary.push_back(summary + ".");
+  if (json.at("simulated").boolean()) summary += " (simulated, not observed)";
+  const auto verified = json.find("verified");
+  const bool is_wrong = verified && !verified->boolean();
+  part.summary.push_back(is_wrong ? fmt::format("WRONG RESULT: {}. {}", json.at("difference").string(), summary)
+                                  : summary + ".");
   part.section.sentences.push_back(summary + ". " + result_of(json));
   part.section.figures.emplace_back(table_of(times, label));
   if (const std::vector<double> samples = values_of(json.at("samples")); samples.size() > 1)

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -12,6 +13,9 @@
 
 namespace shiplap::page {
 namespace {
+
+constexpr Seconds longest_timeline{24 * 3600.0};
+constexpr std::uint64_t most_bytes = 1ull << 50;  // sums over many ops stay numbers of 64 bits
 
 Engine engine_of(const JsonReader& json) {
   const std::string name = json.string();
@@ -25,9 +29,14 @@ TimedOp op_of(const JsonReader& json) {
   op.span = {.start = Seconds{quantity_of(json.at("start")).value},
              .end = Seconds{quantity_of(json.at("end")).value},
              .engine = engine_of(json.at("engine"))};
+  json.at("start").at("value").non_negative();
+  if (op.span.end > longest_timeline) json.at("end").fail("a time of at most a day");
   if (op.span.end < op.span.start) json.at("end").fail("a time that is not before the start");
-  op.chunk = static_cast<std::uint32_t>(json.at("chunk").unsigned_integer());
+  const std::uint64_t chunk = json.at("chunk").unsigned_integer();
+  if (chunk > std::numeric_limits<std::uint32_t>::max()) json.at("chunk").fail("a number below 2^32");
+  op.chunk = static_cast<std::uint32_t>(chunk);
   op.bytes = bytes_from_json(json.at("bytes"));
+  if (op.bytes.count > most_bytes) json.at("bytes").fail("at most 1 PiB");
   return op;
 }
 

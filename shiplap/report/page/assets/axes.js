@@ -33,7 +33,8 @@ function ticksOf(scale, axis, logarithmic, most) {
     const first = Math.ceil(Math.log2(low));
     const last = Math.floor(Math.log2(high));
     const step = Math.max(1, Math.ceil((last - first + 1) / most));
-    return d3.range(first, last + 1, step).map((power) => 2 ** power);
+    const powers = d3.range(first, last + 1, step).map((power) => 2 ** power);
+    return powers.length > 1 ? powers : d3.ticks(low, high, most);
   }
   const decades = Math.log10(high / low);
   const factors = decades * 3 <= most ? [1, 2, 5] : [1];

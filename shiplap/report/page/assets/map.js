@@ -1,6 +1,6 @@
 // The best strategy over the size of a job and its kernel time. A point that the reader moves asks "what if".
 
-/** Strategies whose predicted times differ by less than this are not told apart. */
+/** Predicted times that differ by less than this are about the same. */
 const smallestMargin = 0.02;
 
 class MapChart {
@@ -36,6 +36,11 @@ class MapChart {
   /** How much longer the second strategy takes; null where there is one strategy only. */
   margin(times) {
     return times.length < 2 ? null : times[1][2] / times[0][2] - 1;
+  }
+
+  /** Whether the prediction intervals of the two fastest strategies overlap. */
+  isTie(times) {
+    return times.length > 1 && times[1][3] <= times[0][4];
   }
 
   draw() {
@@ -78,13 +83,13 @@ class MapChart {
     const times = this.cell(column, row);
     if (times.length === 0) return;
     const margin = this.margin(times);
-    const tie = margin !== null && margin < smallestMargin;
+    const tie = margin !== null && this.isTie(times);
     svg.append("rect").attr("class", `cell ${tie ? "tie" : "far"}`).attr("fill", colourOf(times[0][0]))
       .attr("x", this.leftOf(column)).attr("y", this.topOf(row)).attr("width", this.cellWidth).attr("height", this.cellHeight);
     if (margin === null || this.cellWidth < 36) return;
     svg.append("text").attr("class", `cell-text ${tie ? "tie" : ""}`)
       .attr("x", this.leftOf(column) + this.cellWidth / 2).attr("y", this.topOf(row) + this.cellHeight / 2 + 4)
-      .text(tie ? "tie" : `${margin >= 10 ? ">1000" : Math.round(margin * 100)} %`);
+      .text(margin < smallestMargin ? "≈" : `${margin >= 10 ? ">1000" : Math.round(margin * 100)} %`);
   }
 
   drawScales(svg) {
@@ -147,12 +152,11 @@ class MapChart {
       + formatValue(this.data.ys[row], this.data.y.unit, 3);
     const margin = this.margin(times);
     const names = times.map((time) => this.data.strategies[time[0]]);
-    const overlap = margin !== null && times[1][3] <= times[0][4];
-    const race = overlap ? " Their 90 % prediction intervals overlap; a race settles it (shiplap tune)." : "";
+    const race = this.isTie(times) ? " It is a tie, because their 90 % prediction intervals overlap; a race settles it (shiplap tune)." : "";
     const verdict = margin === null
       ? `${names[0]} is the only strategy.`
       : margin < smallestMargin
-        ? `${names[0]} and ${names[1]} take about the same time.`
+        ? `${names[0]} and ${names[1]} take about the same time.${race}`
         : `${names[0]} is the fastest; ${names[1]} takes ${formatValue(margin, "1", 2)} longer.${race}`;
     const table = element("table");
     const head = element("tr");

@@ -17,7 +17,7 @@ document.addEventListener("DOMContentLoaded", () => {
     for (const entry of entries)
       if (entry.isIntersecting) {
         sight.unobserve(entry.target);
-        draw(entry.target);
+        requestAnimationFrame(() => draw(entry.target));  // what is first in sight is seen first
       }
   }, { rootMargin: "400px" });
   all.forEach((figure) => sight.observe(figure));

@@ -1,11 +1,15 @@
 // Points and curves over two axes.
 
-/** More points than this are painted on a canvas instead of being elements. */
+/** More points than this are drawn as one path instead of one element each. */
 const mostElements = 3000;
 /** A curve of more points than this is drawn without a mark on each. */
 const mostMarks = 60;
 /** The pointer finds a point within this distance, in px. */
 const reachOfPointer = 40;
+/** Points farther outside of the plot than this, in px, are not looked for. */
+const farthest = 1e6;
+/** The smallest part of everything that a zoom shows. */
+const deepestZoom = 1e-5;
 
 class PlotChart {
   constructor(figure, data) {
@@ -35,7 +39,7 @@ class PlotChart {
         this.draw();
       }));
     tools.append(button("+", `zoom into ${this.data.title}`, () => this.zoom(0.5)), button("−", `zoom out of ${this.data.title}`, () => this.zoom(2)),
-                 button("reset", "show everything", () => this.reset()));
+                 button("reset", `reset ${this.data.title}`, () => this.reset()));
   }
 
   addLegend() {
@@ -76,6 +80,7 @@ class PlotChart {
 
   draw() {
     const frame = this.frame;
+    frame.hide();
     const narrow = frame.drawing.clientWidth < 560;
     const svg = frame.begin(narrow ? 300 : 380);
     this.box = { left: 68, top: 24, width: frame.width - 84, height: frame.height - 72 };
@@ -159,7 +164,7 @@ class PlotChart {
   drawPoints(visible) {
     const count = d3.sum(visible, ({ points }) => points.length);
     if (count > mostElements) {
-      this.paintPoints(visible.filter(({ series }) => !series.isLine));
+      this.drawDots(visible.filter(({ series }) => !series.isLine));
       return;
     }
     for (const { series, points } of visible)
@@ -169,34 +174,24 @@ class PlotChart {
           .attr("cx", (p) => this.x(p.x)).attr("cy", (p) => this.y(p.y));
   }
 
-  /** Points on a canvas over the drawing. */
-  paintPoints(visible) {
-    const ratio = Math.max(2, window.devicePixelRatio || 1);
-    const canvas = element("canvas");
-    const percent = (part, whole) => `${(part / whole) * 100}%`;
-    canvas.width = this.box.width * ratio;
-    canvas.height = this.box.height * ratio;
-    Object.assign(canvas.style, {
-      left: percent(this.box.left, this.frame.width), top: percent(this.box.top, this.frame.height),
-      width: percent(this.box.width, this.frame.width), height: percent(this.box.height, this.frame.height),
-    });
-    this.frame.drawing.insertBefore(canvas, this.frame.tooltip);
-    const paint = canvas.getContext("2d");
-    paint.scale(ratio, ratio);
-    paint.translate(-this.box.left, -this.box.top);
-    paint.globalAlpha = 0.5;
-    const colours = getComputedStyle(document.documentElement);
-    for (const { series, points } of visible) {
-      paint.fillStyle = colours.getPropertyValue(series.colour.slice(4, -1)).trim();
-      for (const p of points) paint.fillRect(this.x(p.x) - 1.2, this.y(p.y) - 1.2, 2.4, 2.4);
-    }
+  /** All points of a series as one path of dots. */
+  drawDots(visible) {
+    for (const { series, points } of visible)
+      this.content.append("path").attr("class", "dots").attr("stroke", series.colour)
+        .attr("d", points.map((p) => `M${this.x(p.x).toFixed(1)} ${this.y(p.y).toFixed(1)}h0`).join(""));
   }
 
   listen(svg, visible) {
     const places = visible.flatMap(({ series, points }) => points.map((point) => ({ series, point })));
     // Without curves, keys go through all points from left to right.
     this.places = visible.some(({ series }) => series.isLine) ? places : [...places].sort((a, b) => a.point.x - b.point.x);
-    const tree = d3.quadtree(places, (place) => this.x(place.point.x), (place) => this.y(place.point.y));
+    const isInside = ({ point }) => Math.abs(this.x(point.x)) < farthest && Math.abs(this.y(point.y)) < farthest;
+    const tree = d3.quadtree(places.filter(isInside), ({ point }) => this.x(point.x), ({ point }) => this.y(point.y));
+    const showNearest = (event) => {
+      const found = tree.find(...this.frame.pointer(event), reachOfPointer);
+      if (found) this.point(found, false);
+      else this.frame.hide();
+    };
     let from = null;
     let selection = null;
     onEvents(svg, {
@@ -208,17 +203,17 @@ class PlotChart {
             .attr("width", Math.abs(x - from[0])).attr("height", Math.abs(y - from[1]));
           return;
         }
-        const found = tree.find(x, y, reachOfPointer);
-        if (found) this.point(found, false);
-        else this.frame.hide();
+        showNearest(event);
       },
-      pointerleave: () => this.frame.hide(),
+      pointerleave: (event) => { if (event.pointerType === "mouse") this.frame.hide(); },
+      pointercancel: () => { from = null; },
       pointerdown: (event) => {
         if (event.pointerType !== "mouse" || event.button !== 0) return;
         from = this.frame.pointer(event);
         svg.node().setPointerCapture(event.pointerId);
       },
       pointerup: (event) => {
+        if (event.pointerType !== "mouse") showNearest(event);
         const start = from;
         from = null;
         if (start === null || selection === null) return;
@@ -276,32 +271,34 @@ class PlotChart {
     if (nearest !== undefined) this.point(nearest, true);
   }
 
-  /** The domain around the marked point or the middle, never beyond all that there is. */
-  zoom(factor) {
+  /** The part of a domain around `centre`, neither beyond all that there is nor too small to be drawn. */
+  fitted(domain, whole, logarithmic, factor, centre) {
+    const turn = logarithmic ? Math.log : (value) => value;
+    const back = logarithmic ? Math.exp : (value) => value;
+    const [low, high] = domain.map(turn);
+    const [least, most] = whole.map(turn);
+    const half = within(((high - low) / 2) * factor, ((most - least) / 2) * deepestZoom, (most - least) / 2);
+    const middle = within(centre === null ? (low + high) / 2 : turn(centre), least + half, most - half);
+    return [back(middle - half), back(middle + half)];
+  }
+
+  /** Shows these domains, scaled by a factor around the marked point or the middle. */
+  show(x, y, factor = 1, at = null) {
     const all = this.allDomains();
-    const part = (scale, logarithmic, centre, whole) => {
-      const turn = logarithmic ? Math.log : (value) => value;
-      const back = logarithmic ? Math.exp : (value) => value;
-      const [low, high] = scale.domain().map(turn);
-      const [least, most] = whole.map(turn);
-      const half = Math.min(((high - low) / 2) * factor, (most - least) / 2);
-      const middle = within(centre === null ? (low + high) / 2 : turn(centre), least + half, most - half);
-      return [back(middle - half), back(middle + half)];
-    };
-    const at = this.cursor === null ? null : this.cursor.point;
     this.zoomed = {
-      x: part(this.x, this.logarithmic.x, at && at.x, all.x), y: part(this.y, this.logarithmic.y, at && at.y, all.y),
+      x: this.fitted(x, all.x, this.logarithmic.x, factor, at && at.x),
+      y: this.fitted(y, all.y, this.logarithmic.y, factor, at && at.y),
     };
     this.draw();
   }
 
+  zoom(factor) {
+    this.show(this.x.domain(), this.y.domain(), factor, this.cursor === null ? null : this.cursor.point);
+  }
+
   zoomTo([x1, y1], [x2, y2]) {
     const sorted = (a, b) => (a < b ? [a, b] : [b, a]);
-    this.zoomed = {
-      x: sorted(this.x.invert(x1), this.x.invert(x2)), y: sorted(this.y.invert(y1), this.y.invert(y2)),
-    };
-    this.frame.hide();
-    this.draw();
+    this.show(sorted(this.x.invert(x1), this.x.invert(x2)), sorted(this.y.invert(y1), this.y.invert(y2)));
   }
 
   reset() {

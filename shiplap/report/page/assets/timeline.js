@@ -18,12 +18,13 @@ class TimelineChart {
     this.frame.tools.append(
       button("+", "zoom in", () => this.zoom(0.5)), button("−", "zoom out", () => this.zoom(2)),
       button("←", "move left", () => this.move(-0.25)), button("→", "move right", () => this.move(0.25)),
-      button("reset", "show everything", () => this.reset()));
+      button("reset", `reset ${data.title}`, () => this.reset()));
     this.frame.legend.remove();
   }
 
   draw() {
     const frame = this.frame;
+    frame.hide();
     const left = frame.drawing.clientWidth < 560 ? 8 : 150;
     const heightOf = (row) => Math.max(rowHeight, row.lanes * 12) + rowGap;
     const namesAbove = left < 100 ? 16 : 0;
@@ -68,6 +69,7 @@ class TimelineChart {
     svg.append("rect").attr("class", "track").attr("x", left).attr("y", top).attr("width", this.x.range()[1] - left)
       .attr("height", height);
     const laneHeight = height / row.lanes;
+    Object.assign(row, { top, laneHeight });
     const drawn = [];
     const lastEnd = new Array(row.lanes).fill(-Infinity);
     for (const bar of row.bars) {
@@ -102,7 +104,12 @@ class TimelineChart {
         if (place && place.bar) this.choose(place, false);
         else this.frame.hide();
       },
-      pointerleave: () => this.frame.hide(),
+      pointerup: (event) => {
+        const place = d3.select(event.target).datum();
+        if (event.pointerType !== "mouse" && place && place.bar) this.choose(place, false);
+      },
+      pointerleave: (event) => { if (event.pointerType === "mouse") this.frame.hide(); },
+      pointercancel: () => { this.dragged = null; },
       pointerdown: (event) => {
         if (event.pointerType !== "mouse" || event.button !== 0) return;
         this.dragged = { from: this.frame.pointer(event)[0], domain: this.domain };
@@ -145,8 +152,8 @@ class TimelineChart {
       this.setDomain(centre - width / 2, centre + width / 2);
       this.draw();
     }
-    const place = this.places.find((candidate) => candidate.bar === bar);
-    if (place !== undefined) this.choose(place, true);
+    // An op that is too short to be drawn has its place all the same.
+    this.choose({ row, bar, x: this.x(bar[1]), y: row.top + bar[3] * row.laneHeight, height: row.laneHeight }, true);
   }
 
   step(by) {
@@ -163,7 +170,7 @@ class TimelineChart {
   }
 
   setDomain(low, high) {
-    const width = Math.min(high - low, this.end);
+    const width = within(high - low, this.end * deepestZoom, this.end);
     const first = within(low, 0, this.end - width);
     this.domain = [first, first + width];
   }

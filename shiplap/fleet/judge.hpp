@@ -1,0 +1,79 @@
+// Judges the nodes of a fleet against each other: peers of one kind by robust statistics, without fixed thresholds.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "shiplap/fleet/node_result.hpp"
+
+namespace shiplap {
+
+/// When a node is an outlier.
+struct JudgeOptions {
+  /// Least number of peers with a figure. With fewer, the verdicts of the checks themselves count.
+  std::size_t least_peers = 5;
+  /// A figure is an outlier below the median of its peers by more than this fraction ...
+  double least_deviation = 0.05;
+  /// ... and by more than this number of robust standard deviations (1.4826 times the median absolute deviation).
+  double least_spreads = 6;
+};
+
+/// What peers of one kind have of one figure.
+struct PeerFigure {
+  std::string kind;   ///< "nvidia-h200"
+  std::string what;   ///< "copies to the GPU"
+  std::string unit;   ///< "B/s"
+  std::size_t peers;  ///< number of results
+  double median = 0;  ///< median of all results
+  double spread = 0;  ///< robust standard deviation
+  double lowest = 0;  ///< a result below this is an outlier; 0: there are too few peers
+};
+
+/// A figure of a node that is not as it should be.
+struct Outlier {
+  std::string what;      ///< "copies to the GPU"
+  std::string measured;  ///< "27.80 GB/s"
+  double ratio = 0;      ///< median of the node's results over the median of its peers; 0: there are too few peers
+  std::string causes{};  ///< what the check itself says of it
+};
+
+/// What is said of a node.
+enum class NodeState : std::uint8_t {
+  good,     ///< like its peers
+  suspect,  ///< an outlier in the only result that there is: check it again
+  sick,     ///< an outlier in every one of several results, or far from its peers and bad by its own check
+  busy,     ///< in use, so not judged
+  unknown,  ///< no figure could be told
+};
+std::string to_string(NodeState);
+
+/// One GPU of one node.
+struct JudgedNode {
+  std::string node;
+  std::string gpu;
+  std::string kind;
+  NodeState state = NodeState::unknown;
+  std::size_t results = 0;          ///< number of checks that were judged
+  std::vector<Outlier> outliers{};  ///< figures that are outliers in every result, lowest ratio first
+  std::string cause{};              ///< the likely cause, from which figures are low together
+  std::vector<std::string> busy{};  ///< what others did on the node
+};
+
+/// All nodes.
+struct JudgedFleet {
+  std::vector<JudgedNode> nodes;  ///< sick ones first, then suspects, busy ones, unknown ones, good ones; by name
+  std::vector<PeerFigure> peers;  ///< by kind, then in the order of the checks
+
+  std::size_t count(NodeState) const;
+};
+
+/// Judges all results. Several results of a GPU are repetitions. The time grows linearly with the number of results,
+/// but for sorting.
+JudgedFleet judge(std::span<const NodeResult>, const JudgeOptions& = {});
+
+/// The document `shiplap/fleet`.
+Json to_json(const JudgedFleet&);
+
+}  // namespace shiplap

@@ -1,0 +1,22 @@
+#include "shiplap/fleet/node_result.hpp"
+
+namespace shiplap {
+namespace {
+
+constexpr std::uint64_t check_version = 3;
+
+}  // namespace
+
+NodeResult node_result_from_json(const JsonReader& json) {
+  require_schema(json, "shiplap/check", check_version);
+  NodeResult result{.node = json.at("node").string(),
+                    .gpu = json.at("gpu").string(),
+                    .kind = json.at("profile").string(),
+                    .verdict = verdict_from_json(json.at("verdict"))};
+  const JsonReader busy = json.at("busy");
+  for (std::size_t i = 0; i < busy.size(); ++i) result.busy.push_back(busy.at(i).string());
+  result.figures = checked_figures_from_json(json.at("figures"));
+  return result;
+}
+
+}  // namespace shiplap

@@ -1,0 +1,25 @@
+// The check of one GPU of one node of a fleet, as `shiplap check --json` prints it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "shiplap/core/json.hpp"
+#include "shiplap/measure/check.hpp"
+
+namespace shiplap {
+
+/// One check.
+struct NodeResult {
+  std::string node;                    ///< name of the host
+  std::string gpu;                     ///< "cuda:0"
+  std::string kind;                    ///< name of the profile, as in "nvidia-h200": peers are of one kind
+  Verdict verdict = Verdict::unknown;  ///< the verdict of the check itself
+  std::vector<std::string> busy{};     ///< what others did on the node
+  std::vector<CheckedFigure> figures{};
+};
+
+/// Reads the document `shiplap/check`. Throws Error that names source and key.
+NodeResult node_result_from_json(const JsonReader&);
+
+}  // namespace shiplap

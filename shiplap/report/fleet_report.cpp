@@ -1,0 +1,78 @@
+#include "shiplap/report/fleet_report.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "shiplap/core/printable.hpp"
+
+namespace shiplap {
+namespace {
+
+constexpr std::size_t longest_name = 60;
+constexpr std::size_t most_rows = 200;
+
+std::string what_of(const JudgedNode& node) {
+  std::string text;
+  for (const Outlier& outlier : node.outliers)
+    text += fmt::format("{}{} {}{}", text.empty() ? "" : "; ", outlier.what, printable(outlier.measured, longest_name),
+                        outlier.ratio > 0 ? fmt::format(", {} of its peers", percent(outlier.ratio)) : "");
+  if (text.empty()) text = fmt::format("{}", fmt::join(node.busy, "; "));
+  return printable(text, 4 * longest_name);
+}
+
+std::string value_text(double value, const std::string& unit) {
+  if (unit == "B/s") return to_string(Bandwidth{value});
+  if (unit == "flop/s") return fmt::format("{:.4g} Tflop/s", value * 1e-12);
+  return fmt::format("{:.4g} {}", value, unit);
+}
+
+}  // namespace
+
+std::string fleet_summary(const JudgedFleet& fleet) {
+  std::string text = fmt::format("{} GPUs: {} good", fleet.nodes.size(), fleet.count(NodeState::good));
+  for (const NodeState state : {NodeState::sick, NodeState::suspect, NodeState::busy, NodeState::unknown})
+    if (const std::size_t count = fleet.count(state); count > 0)
+      text += fmt::format(", {} {}", count, to_string(state));
+  return text;
+}
+
+std::string fleet_report(const JudgedFleet& fleet, const TextStyle& style) {
+  std::string out = fleet_summary(fleet) + "\n\n";
+  Table nodes({{"node", Align::left},
+               {"GPU", Align::left},
+               {"state", Align::left},
+               {"checks", Align::right},
+               {"what", Align::left},
+               {"likely cause", Align::left}});
+  std::size_t rows = 0;
+  for (const JudgedNode& node : fleet.nodes) {
+    if (node.state == NodeState::good || ++rows > most_rows) continue;
+    const std::string state = to_string(node.state);
+    nodes.add({printable(node.node, longest_name), printable(node.gpu, longest_name),
+               node.state == NodeState::sick ? bold(state, style) : state, std::to_string(node.results), what_of(node),
+               printable(node.cause, 4 * longest_name)});
+  }
+  if (!nodes.empty()) out += nodes.text(style) + "\n";
+  if (rows > most_rows) out += fmt::format("and {} more\n\n", rows - most_rows);
+  if (fleet.count(NodeState::suspect) > 0)
+    out +=
+        wrap("A suspect is an outlier in its only check. Check it again: it is sick when it is an outlier each time.",
+             style.width) +
+        "\n\n";
+  Table peers({{"kind", Align::left},
+               {"figure", Align::left},
+               {"checks", Align::right},
+               {"median", Align::right},
+               {"spread", Align::right},
+               {"outlier below", Align::right}});
+  for (const PeerFigure& figure : fleet.peers)
+    peers.add({printable(figure.kind, longest_name), figure.what, std::to_string(figure.peers),
+               value_text(figure.median, figure.unit), figure.median > 0 ? percent(figure.spread / figure.median) : "–",
+               figure.lowest > 0 ? value_text(figure.lowest, figure.unit) : "too few peers"});
+  if (!peers.empty()) out += peers.text(style);
+  return out;
+}
+
+}  // namespace shiplap

@@ -1,0 +1,87 @@
+// shiplap fleet collect on files of checks.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/program.hpp"
+
+namespace shiplap {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class FleetCommand : public Cli {
+ protected:
+  /// Writes the check of the built-in H200 as that of `nodes` nodes, and returns the folder.
+  fs::path checked_nodes(std::size_t nodes) {
+    check = parsed(shiplap("check --profile h200 --json"));
+    fs::create_directory(folder / "fleet");
+    for (std::size_t i = 0; i < nodes; ++i) write_check("node" + std::to_string(i), check);
+    return folder / "fleet";
+  }
+  void write_check(const std::string& node, Json json, const std::string& suffix = "") {
+    json["node"] = node;
+    write("fleet/" + node + suffix + ".json", json.dump());
+  }
+  /// The check with the figure at this fraction of its value.
+  Json slower(const std::string& what, double factor) const {
+    Json json = check;
+    for (Json& figure : json["figures"])
+      if (figure.at("what") == what) figure["measured"]["value"] = figure["measured"]["value"].get<double>() * factor;
+    return json;
+  }
+  Json check;
+};
+
+TEST_F(FleetCommand, finds_the_sick_node_and_exits_with_2) {
+  const fs::path fleet = checked_nodes(12);
+  EXPECT_EQ(shiplap("fleet collect " + fleet.string()).code, 0);
+  write_check("node3", slower("copies to the GPU", 0.5));
+  write_check("node3", slower("copies to the GPU", 0.5), "-again");
+  const Outcome found = shiplap("fleet collect " + fleet.string());
+  EXPECT_EQ(found.code, 2);
+  EXPECT_THAT(found.out, AllOf(HasSubstr("12 GPUs: 11 good, 1 sick"), HasSubstr("node3"),
+                               HasSubstr("50.0 % of its peers"), HasSubstr("far socket")));
+  EXPECT_THAT(found.out, Not(HasSubstr("node4")));
+  EXPECT_THAT(found.err, HasSubstr("1 of 12 GPUs is not like its peers"));
+}
+
+TEST_F(FleetCommand, an_outlier_of_one_check_is_a_suspect_and_no_failure) {
+  const fs::path fleet = checked_nodes(12);
+  write_check("node3", slower("device memory", 0.8));
+  const Outcome found = shiplap("fleet collect " + fleet.string());
+  EXPECT_EQ(found.code, 0);
+  EXPECT_THAT(found.out, AllOf(HasSubstr("1 suspect"), HasSubstr("Check it again")));
+}
+
+TEST_F(FleetCommand, reports_dead_nodes_and_broken_files_and_judges_the_rest) {
+  const fs::path fleet = checked_nodes(8);
+  write("fleet/torn.json", "{\"schema\": \"shiplap/che");
+  write("fleet/other.json", "{}");
+  const fs::path names = write("names", "node0\nnode7\nnode99\n");
+  const Outcome found = shiplap("fleet collect " + fleet.string() + " --expect " + names.string());
+  EXPECT_EQ(found.code, 0) << found.err;
+  EXPECT_THAT(found.out,
+              AllOf(HasSubstr("1 nodes without a result:\n  node99"), HasSubstr("2 files that cannot be read"),
+                    HasSubstr("torn.json"), HasSubstr("8 GPUs: 8 good")));
+  const Json json = parsed(shiplap("fleet collect --json " + fleet.string() + " --expect " + names.string()));
+  EXPECT_EQ(json.at("schema"), "shiplap/fleet");
+  EXPECT_EQ(json.at("missing"), Json::array({"node99"}));
+  EXPECT_EQ(json.at("good"), 8);
+  EXPECT_EQ(json.at("nodes").size(), 8u);
+}
+
+TEST_F(FleetCommand, fails_when_there_is_nothing_to_judge) {
+  fs::create_directory(folder / "empty");
+  const Outcome empty = shiplap("fleet collect " + (folder / "empty").string());
+  EXPECT_EQ(empty.code, 1);
+  EXPECT_THAT(empty.err, HasSubstr("no check could be read"));
+  EXPECT_EQ(shiplap("fleet").code, 64);
+  EXPECT_EQ(shiplap("fleet collect").code, 64);
+}
+
+}  // namespace
+}  // namespace shiplap

@@ -1,0 +1,233 @@
+// Fleets that are planted: healthy ones with the noise of a real node, and nodes that are sick in known ways.
+#include "shiplap/fleet/judge.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace shiplap {
+namespace {
+
+/// A figure of a healthy H100, and its relative standard deviation over 16 checks in a row
+/// (results/h100/check_noise.txt).
+struct Healthy {
+  const char* what;
+  double value;
+  double noise;
+};
+constexpr std::array healthy_figures{Healthy{"copies to the GPU", 5.521e+10, 0.0018},
+                                     Healthy{"copies from the GPU", 5.525e+10, 0.0018},
+                                     Healthy{"copies to the GPU beside copies from it", 5.193e+10, 0.0326},
+                                     Healthy{"copies from the GPU beside copies to it", 5.099e+10, 0.0074},
+                                     Healthy{"kernels that read host memory", 5.106e+10, 0.0018},
+                                     Healthy{"kernels that write host memory", 5.244e+10, 0.0016},
+                                     Healthy{"device memory", 2.85e+12, 0.0006},
+                                     Healthy{"fp32 multiply-adds", 6.188e+13, 0.0017}};
+
+class Fleet {
+ public:
+  explicit Fleet(unsigned seed) : random_(seed) {}
+
+  /// A check of a healthy node. Nodes also differ from each other, by more than a node from itself.
+  NodeResult healthy(const std::string& node) {
+    constexpr double from_node_to_node = 2;
+    NodeResult result{.node = node, .gpu = "cuda:0", .kind = "nvidia-h100", .verdict = Verdict::good};
+    for (const Healthy& figure : healthy_figures)
+      result.figures.push_back({.what = figure.what,
+                                .measured = "x",
+                                .limit = "y",
+                                .unit = "B/s",
+                                .measured_value = figure.value * (1 + from_node_to_node * figure.noise *
+                                                                          std::normal_distribution<>()(random_)),
+                                .verdict = Verdict::good,
+                                .causes = {}});
+    return result;
+  }
+  std::vector<NodeResult> healthy_fleet(std::size_t nodes) {
+    std::vector<NodeResult> fleet;
+    for (std::size_t i = 0; i < nodes; ++i) fleet.push_back(healthy("n" + std::to_string(i)));
+    return fleet;
+  }
+
+ private:
+  std::mt19937 random_;
+};
+
+void slow_down(NodeResult& result, const std::vector<std::string>& figures, double factor) {
+  for (CheckedFigure& figure : result.figures)
+    if (std::ranges::find(figures, figure.what) != figures.end()) figure.measured_value *= factor;
+}
+
+const JudgedNode& node_of(const JudgedFleet& fleet, const std::string& name) {
+  return *std::ranges::find(fleet.nodes, name, &JudgedNode::node);
+}
+
+TEST(Judge, raises_no_false_alarm_in_200_healthy_fleets) {
+  for (unsigned seed = 1; seed <= 200; ++seed) {
+    const std::size_t nodes = 5 + seed % 100;
+    const JudgedFleet judged = judge(Fleet(seed).healthy_fleet(nodes));
+    EXPECT_EQ(judged.count(NodeState::good), nodes) << "seed " << seed;
+  }
+}
+
+/// One way to be sick, and the words of the cause. Duplex copies vary by 3 % from check to check, so that only half of
+/// the rate stands out; other figures stand out from 5 % on.
+struct Sickness {
+  const char* name;
+  std::vector<std::string> figures;
+  double factor;
+  const char* cause;
+};
+void PrintTo(const Sickness& sickness, std::ostream* out) { *out << sickness.name; }
+
+class SickNode : public ::testing::TestWithParam<Sickness> {};
+
+TEST_P(SickNode, is_found_with_its_cause_when_it_was_checked_twice_and_suspected_after_one_check) {
+  const Sickness& sickness = GetParam();
+  for (unsigned seed = 1; seed <= 20; ++seed) {
+    Fleet fleet(seed);
+    std::vector<NodeResult> results = fleet.healthy_fleet(40);
+    NodeResult sick = fleet.healthy("sick");
+    slow_down(sick, sickness.figures, sickness.factor);
+    results.insert(results.begin() + 7, sick);
+    EXPECT_EQ(node_of(judge(results), "sick").state, NodeState::suspect);
+    sick = fleet.healthy("sick");
+    slow_down(sick, sickness.figures, sickness.factor);
+    results.push_back(sick);
+    const JudgedFleet judged = judge(results);
+    EXPECT_EQ(judged.count(NodeState::good), 40u) << "nobody else is blamed";
+    ASSERT_EQ(judged.nodes.front().node, "sick") << "the worst comes first";
+    EXPECT_EQ(judged.nodes.front().state, NodeState::sick);
+    EXPECT_EQ(judged.nodes.front().results, 2u);
+    EXPECT_NE(judged.nodes.front().cause.find(sickness.cause), std::string::npos) << judged.nodes.front().cause;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Planted, SickNode,
+    ::testing::Values(
+        Sickness{"shared_switch",
+                 {"copies to the GPU", "copies from the GPU", "copies to the GPU beside copies from it",
+                  "copies from the GPU beside copies to it"},
+                 0.5,
+                 "shared switch"},
+        Sickness{"far_socket", {"copies from the GPU"}, 0.85, "far socket"},
+        Sickness{"iommu", {"kernels that read host memory", "kernels that write host memory"}, 0.7, "IOMMU"},
+        Sickness{"clocks", {"device memory", "fp32 multiply-adds"}, 0.8, "clocks of the GPU"},
+        Sickness{"busy_host_memory", {"copies to the GPU beside copies from it"}, 0.4, "host memory that is busy"}),
+    [](const auto& planted) { return std::string(planted.param.name); });
+
+TEST(Judge, a_link_that_trained_down_is_the_cause_of_all_that_follows_from_it) {
+  Fleet fleet(1);
+  std::vector<NodeResult> results = fleet.healthy_fleet(20);
+  for (NodeResult& result : results)
+    result.figures.push_back({.what = "the link as it is trained",
+                              .measured = "32.0 GT/s PCIe x16",
+                              .limit = "",
+                              .unit = "B/s",
+                              .measured_value = 63e9,
+                              .causes = {}});
+  NodeResult& sick = results[3];
+  slow_down(sick, {"the link as it is trained", "copies to the GPU", "copies from the GPU"}, 0.5);
+  results.push_back(sick);
+  EXPECT_EQ(judge(results).nodes.front().cause, "the link trained down to fewer lanes or an older generation");
+}
+
+TEST(Judge, a_node_that_is_slow_in_one_of_two_checks_is_good) {
+  Fleet fleet(3);
+  std::vector<NodeResult> results = fleet.healthy_fleet(20);
+  NodeResult disturbed = results[5];
+  slow_down(disturbed, {"copies to the GPU"}, 0.5);
+  results.push_back(disturbed);
+  EXPECT_EQ(node_of(judge(results), "n5").state, NodeState::good);
+}
+
+TEST(Judge, a_figure_that_is_bad_by_itself_and_far_below_its_peers_needs_no_second_check) {
+  Fleet fleet(4);
+  std::vector<NodeResult> results = fleet.healthy_fleet(20);
+  slow_down(results[2], {"copies to the GPU"}, 0.4);
+  results[2].figures[0].verdict = Verdict::bad;
+  EXPECT_EQ(judge(results).nodes.front().state, NodeState::sick);
+}
+
+TEST(Judge, nodes_that_are_busy_are_neither_judged_nor_peers) {
+  Fleet fleet(5);
+  std::vector<NodeResult> results = fleet.healthy_fleet(20);
+  NodeResult busy{.node = "busy", .gpu = "cuda:0", .kind = "nvidia-h100", .verdict = Verdict::busy, .busy = {"a job"}};
+  results.push_back(busy);
+  const JudgedFleet judged = judge(results);
+  EXPECT_EQ(node_of(judged, "busy").state, NodeState::busy);
+  EXPECT_EQ(judged.peers.front().peers, 20u);
+}
+
+TEST(Judge, with_few_peers_the_verdicts_of_the_checks_count) {
+  Fleet fleet(6);
+  std::vector<NodeResult> results = fleet.healthy_fleet(3);
+  slow_down(results[0], {"copies to the GPU"}, 0.7);
+  EXPECT_EQ(judge(results).count(NodeState::good), 3u) << "70 % may be normal for this slot";
+  results[0].figures[0].verdict = Verdict::bad;
+  EXPECT_EQ(node_of(judge(results), "n0").state, NodeState::sick);
+}
+
+TEST(Judge, fewer_points_are_no_fault_unless_bytes_were_lost) {
+  Fleet fleet(10);
+  std::vector<NodeResult> results = fleet.healthy_fleet(20);
+  for (NodeResult& result : results)
+    result.figures.push_back({.what = "bytes that arrived",
+                              .measured = "154 of 154 points",
+                              .limit = "all",
+                              .unit = "points",
+                              .measured_value = 154,
+                              .verdict = Verdict::good,
+                              .causes = {}});
+  results[4].figures.back().measured_value = 60;  // the budget was over
+  EXPECT_EQ(judge(results).count(NodeState::good), 20u);
+  results[4].figures.back().verdict = Verdict::bad;
+  EXPECT_EQ(judge(results).nodes.front().state, NodeState::sick);
+  EXPECT_NE(judge(results).nodes.front().cause.find("bytes change on their way"), std::string::npos);
+}
+
+TEST(Judge, compares_gpus_of_one_kind_only) {
+  Fleet fleet(7);
+  std::vector<NodeResult> results = fleet.healthy_fleet(20);
+  for (NodeResult result : fleet.healthy_fleet(20)) {
+    result.node += "-old";
+    result.kind = "nvidia-v100";
+    slow_down(result, {"copies to the GPU", "copies from the GPU"}, 0.25);
+    results.push_back(result);
+  }
+  EXPECT_EQ(judge(results).count(NodeState::good), 40u);
+}
+
+TEST(Judge, half_of_a_fleet_that_is_sick_does_not_hide_itself) {
+  Fleet fleet(8);
+  std::vector<NodeResult> results = fleet.healthy_fleet(50);
+  for (std::size_t i = 0; i < 20; ++i) slow_down(results[i], {"device memory"}, 0.7);
+  EXPECT_EQ(judge(results).count(NodeState::suspect), 20u);
+}
+
+TEST(Judge, ten_thousand_nodes_take_a_thousand_times_as_long_as_ten_at_most_twice) {
+  const auto seconds_for = [](std::size_t nodes) {
+    const std::vector<NodeResult> results = Fleet(9).healthy_fleet(nodes);
+    double best = 1e9;
+    for (int i = 0; i < 3; ++i) {
+      const auto begin = std::chrono::steady_clock::now();
+      judge(results);
+      best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+    }
+    return best;
+  };
+  const double thousand = seconds_for(1000);
+  const double ten_thousand = seconds_for(10'000);
+  EXPECT_LT(ten_thousand, 10);
+  EXPECT_LT(ten_thousand, 30 * thousand) << "linear but for sorting";
+}
+
+}  // namespace
+}  // namespace shiplap
