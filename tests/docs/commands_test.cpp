@@ -77,7 +77,7 @@ std::string command_problem(const Span& command) {
   if (subcommand.rfind("--", 0) == 0) return is_option(help_of(""), subcommand) ? "" : at + "unknown " + subcommand;
   if (std::isupper(static_cast<unsigned char>(subcommand[0])) != 0) return {};
   std::string rest;
-  if (subcommand == "profiles") {
+  if (subcommand == "profiles" || subcommand == "fleet") {
     in >> rest;
     if (!rest.empty() && rest[0] != '-' && rest[0] != '|') subcommand += " " + rest;
   }
