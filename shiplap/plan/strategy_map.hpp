@@ -16,7 +16,7 @@ struct MapQuestion {
   MemoryKind memory = MemoryKind::pinned;  ///< memory that the arrays live in
   double in_fraction = 0.5;  ///< input bytes over all bytes of a job, from 0 to 1; the map takes the nearest 64th
   /// All bytes of a job, in and out, in ascending order, each a multiple of 64 bytes. Jobs that do not fit into the
-  /// host memory of the profile are planned all the same.
+  /// host memory of the profile are planned too.
   std::vector<Bytes> sizes{};
   std::vector<Seconds> kernels{};  ///< kernel times of the whole job on resident data, in ascending order
 };

@@ -15,8 +15,8 @@ from reports import CHROMIUM, ROOT, Opened, opened, shiplap
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
-        # Root, as in a container, has no sandbox of its own.
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        # In a container root has no sandbox of its own, and shared memory is small.
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-dev-shm-usage"])
         yield browser
         browser.close()
 

@@ -123,7 +123,7 @@ Part evaluation_part(const Evaluation& evaluation, const std::string& source) {
         "The times are simulated: they compare models with each other, not with a GPU.");
   if (!models.empty() && models.front().steady.points > 0)
     part.summary.push_back(
-        fmt::format("Predictions on {}: median error {}, 95th percentile {}, worst {} over {} steady points.",
+        fmt::format("Predictions on {}{}: median error {}, 95th percentile {}, worst {} over {} steady points.",
                     evaluation.device_name, evaluation.simulated ? " (simulated, not observed)" : "",
                     percent(models.front().steady.median), percent(models.front().steady.p95),
                     percent(models.front().steady.worst), models.front().steady.points));

@@ -185,7 +185,7 @@ class Collector {
     std::vector<std::string> left_out;
     for (const PlannedJob& job : jobs_) {
       if (!is_on_map(job, question))
-        left_out.push_back(job.name);
+        left_out.push_back(fmt::format("{} ({} memory)", job.name, to_string(job.memory)));
       else if (std::ranges::find(marks, job.name, &Mark::name) == marks.end())  // a plan and a run of one job
         marks.push_back({.name = job.name, .x = job.in + job.out, .y = job.kernel});
     }

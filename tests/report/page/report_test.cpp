@@ -12,6 +12,7 @@
 
 #include "shiplap/core/json.hpp"
 #include "shiplap/core/quantity_json.hpp"
+#include "shiplap/evaluate/evaluation.hpp"
 #include "shiplap/measure/compare.hpp"
 #include "shiplap/pipeline/node_check.hpp"
 #include "shiplap/plan/mover_table.hpp"
@@ -226,6 +227,38 @@ TEST(Report, only_measured_nodes_are_called_healthy) {
       EXPECT_THAT(sentence, HasSubstr(to_string(origin)));
     }
   }
+}
+
+TEST(Report, an_evaluation_says_how_good_its_predictions_are_and_whether_they_are_of_hardware) {
+  Evaluation evaluation;
+  evaluation.device = "cuda:0";
+  evaluation.device_name = "GPU X";
+  EvaluatedWorkload workload{.name = "w"};
+  for (const double error : {0.01, 0.02, 0.10}) {
+    EvaluatedPoint point;
+    point.choice.strategy = "streams";
+    point.verified = true;
+    point.predicted = Interval<Seconds>::exact(milliseconds(10 * (1 + error)));
+    point.models = {{"simulation", milliseconds(10 * (1 + error))}};
+    point.samples_ms = {10, 10, 10};
+    workload.points.push_back(point);
+  }
+  evaluation.workloads = {workload};
+  Page page = report_of({{"evaluation.json", to_json(evaluation).dump()}});
+  // The 95th percentile lies nine tenths of the way from the second to the third.
+  EXPECT_THAT(summary_of(page), ElementsAre("Predictions on GPU X: median error 2.0 %, 95th percentile 9.2 %, worst "
+                                            "10.0 % over 3 steady points."));
+  const Plot* scatter = figure_of<Plot>(page, "Predicted beside observed time");
+  ASSERT_NE(scatter, nullptr);
+  EXPECT_NEAR(scatter->series.front().points[2].x, 10e-3, 1e-9);
+  EXPECT_NEAR(scatter->series.front().points[2].y, 11e-3, 1e-9);
+  const Plot* distribution = figure_of<Plot>(page, "Distribution of errors");
+  ASSERT_NE(distribution, nullptr);
+  EXPECT_NEAR(distribution->series.front().points[1].x, 0.02, 1e-9);
+  EXPECT_NEAR(distribution->series.front().points[1].y, 2.0 / 3, 1e-9);
+  evaluation.simulated = true;
+  page = report_of({{"evaluation.json", to_json(evaluation).dump()}});
+  EXPECT_THAT(summary_of(page), ElementsAre(HasSubstr("GPU X (simulated, not observed): median error 2.0 %")));
 }
 
 TEST(Report, a_wrong_result_comes_first_on_top) {

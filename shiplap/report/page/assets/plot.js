@@ -137,7 +137,7 @@ class PlotChart {
       .attr("d", d3.line().x((p) => this.x(p.x)).y((p) => this.y(p.y)));
   }
 
-  /** Of many points of a curve, the lowest and the highest of every half px. */
+  /** The points of a curve; where there are many, the lowest and the highest of every half px. */
   thinned(points) {
     if (points.length <= mostElements) return points;
     const kept = [];

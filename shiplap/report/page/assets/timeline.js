@@ -142,7 +142,7 @@ class TimelineChart {
     this.frame.show(text, Math.max(place.x, this.x.range()[0]), place.y + place.height, aloud);
   }
 
-  /** Chooses the op with this number in a row, and moves so far that it is seen. */
+  /** Chooses the op with this number in a row, and moves the view to it. */
   chooseBar(row, number) {
     const bar = row.bars[within(number, 0, row.bars.length - 1)];
     if (bar === undefined) return;
