@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/program.hpp"
+#include "tests/support/json_schema.hpp"
 
 namespace shiplap {
 namespace {
@@ -59,6 +60,7 @@ TEST_F(FleetCommand, an_outlier_of_one_check_is_a_suspect_and_no_failure) {
 
 TEST_F(FleetCommand, reports_dead_nodes_and_broken_files_and_judges_the_rest) {
   const fs::path fleet = checked_nodes(8);
+  write_check("node5", slower("device memory", 0.8));
   write("fleet/torn.json", "{\"schema\": \"shiplap/che");
   write("fleet/other.json", "{}");
   const fs::path names = write("names", "node0\nnode7\nnode99\n");
@@ -66,11 +68,12 @@ TEST_F(FleetCommand, reports_dead_nodes_and_broken_files_and_judges_the_rest) {
   EXPECT_EQ(found.code, 0) << found.err;
   EXPECT_THAT(found.out,
               AllOf(HasSubstr("1 nodes without a result:\n  node99"), HasSubstr("2 files that cannot be read"),
-                    HasSubstr("torn.json"), HasSubstr("8 GPUs: 8 good")));
+                    HasSubstr("torn.json"), HasSubstr("8 GPUs: 7 good, 1 suspect")));
   const Json json = parsed(shiplap("fleet collect --json " + fleet.string() + " --expect " + names.string()));
-  EXPECT_EQ(json.at("schema"), "shiplap/fleet");
+  EXPECT_EQ(JsonSchema(Json::parse(read(SHIPLAP_SOURCE_DIR "/docs/schema/fleet.schema.json"))).problems(json),
+            std::vector<std::string>{});
   EXPECT_EQ(json.at("missing"), Json::array({"node99"}));
-  EXPECT_EQ(json.at("good"), 8);
+  EXPECT_EQ(json.at("good"), 7);
   EXPECT_EQ(json.at("nodes").size(), 8u);
 }
 
