@@ -10,6 +10,7 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/profile/profile.hpp"
+#include "shiplap/workload/cuda_kernels.hpp"
 #include "shiplap/workload/workload.hpp"
 
 namespace shiplap {
@@ -33,7 +34,7 @@ SearchSpace space_of_map() {
 MapCell map_cell(const Profile& profile, const MapQuestion& question, Bytes size, Seconds kernel) {
   const Bytes part = size / parts_of_job;
   const Bytes in = part * static_cast<std::uint64_t>(std::llround(question.in_fraction * parts_of_job));
-  Workload workload = stated_workload({.in = in, .out = size - in, .kernel = kernel});
+  Workload workload = stated_workload({.in = in, .out = size - in, .kernel = kernel}, CudaKernels{});
   put_into(workload, question.memory);
   const Ranking ranking = rank(workload.job, profile, space_of_map());
   MapCell cell{.size = size, .kernel = kernel, .bound = ranking.bound.time, .best = {}};
