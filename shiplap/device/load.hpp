@@ -13,7 +13,7 @@ class MeasurableDevice;
 
 /// Another process that holds memory of a GPU for kernels and copies. It need not be at work.
 struct GpuProcess {
-  unsigned id = 0;
+  unsigned id = 0;     ///< number of the process
   std::string name{};  ///< path or name of its program; empty when it is unknown
 };
 
@@ -24,8 +24,9 @@ struct GpuLoad {
   std::vector<GpuProcess> processes{};  ///< processes other than this one; empty also where they are unknown
 };
 
+/// How much others use a node.
 struct NodeLoad {
-  GpuLoad gpu{};
+  GpuLoad gpu{};                 ///< its GPU and the link
   std::optional<double> host{};  ///< fraction of the time of all CPUs that other programs use; nullopt: unknown
 };
 
@@ -38,11 +39,12 @@ std::vector<std::string> work_of_others(const NodeLoad&);
 /// Other processes that hold memory of the GPU, as sentences for people. They may have worked in between.
 std::vector<std::string> possible_work_of_others(const NodeLoad&);
 
-/// Total times of the CPUs of a host, from the text of /proc/stat; nullopt when the text is another one.
+/// Total times of the CPUs of a host.
 struct CpuTimes {
   double busy = 0;  ///< in ticks
   double all = 0;   ///< in ticks
 };
+/// Reads the text of /proc/stat; nullopt when the text is another one.
 std::optional<CpuTimes> cpu_times(const std::string& proc_stat);
 
 }  // namespace shiplap
