@@ -74,6 +74,12 @@ def step_ms(result: dict) -> float:
     return result["total_ms"] / result["steps"]
 
 
+def shown(advice: dict, program: str) -> dict:
+    """The advice for the results: with the name of the program instead of its command line, and without timelines."""
+    kept = {key: value for key, value in advice.items() if not key.endswith("_timeline")}
+    return {**kept, "program": program}
+
+
 def advise(shiplap: str, profile: list[str], command: list[str], recording: Path, advice: Path) -> dict:
     """Run the program under `shiplap advise`; return what the program says and the advice."""
     record = ["--record", str(recording), "--svg", str(advice.with_suffix(".svg"))]
@@ -112,11 +118,13 @@ def measure(source: Path, arguments: argparse.Namespace) -> dict:
         files = arguments.out / f"{name}.jsonl", arguments.out / f"{name}.json"
         recorded = advise(arguments.shiplap, arguments.profile, before, *files)
         times["recorded"].append(step_ms(recorded["program"]))
-        first = first or recorded["advice"]
+        first = first or shown(recorded["advice"], source.stem)
         if not fine:
             times["after"].append(step_ms(run(after)))
         if number == 0 and not fine:
-            followed = predict(arguments.shiplap, arguments.profile, files[0], FOLLOWED[source.stem])
+            followed = shown(
+                predict(arguments.shiplap, arguments.profile, files[0], FOLLOWED[source.stem]), source.stem
+            )
     medians = {version: statistics.median(values) for version, values in times.items() if values}
     return {
         "program": source.stem,

@@ -63,7 +63,8 @@ const std::map<std::string, std::vector<std::string>, std::less<>> rule{
     {"report/page",
      {"report", "schedule/timeline.hpp", "schedule/timeline_json.hpp", "profile/profile.hpp", "profile/topology.hpp",
       "plan/ranking.hpp", "plan/strategy_map.hpp", "plan/adaptation_log.hpp", "measure/check.hpp",
-      "measure/figures.hpp", "evaluate/errors.hpp", "evaluate/evaluation.hpp", "strategy/strategy.hpp"}},
+      "measure/figures.hpp", "evaluate/errors.hpp", "evaluate/evaluation.hpp", "strategy/strategy.hpp",
+      "fleet/judge.hpp"}},
 };
 
 constexpr std::string_view opener = "shiplap/device/open.cpp";

@@ -13,12 +13,12 @@ namespace {
 /// Whether the figure was compared with its limit while nobody else used the node.
 bool is_judged(const CheckedFigure& f) { return f.verdict != Verdict::unknown && f.verdict != Verdict::busy; }
 
-Cell verdict_cell(const std::string& verdict) {
-  Cell cell(verdict);
-  cell.judgement = verdict == "good"                       ? "good"
-                   : verdict == "low" || verdict == "busy" ? "warn"
-                   : verdict == "bad"                      ? "bad"
-                                                           : "";
+Cell verdict_cell(Verdict verdict) {
+  Cell cell(to_string(verdict));
+  cell.judgement = verdict == Verdict::good                              ? "good"
+                   : verdict == Verdict::low || verdict == Verdict::busy ? "warn"
+                   : verdict == Verdict::bad                             ? "bad"
+                                                                         : "";
   return cell;
 }
 
@@ -44,7 +44,7 @@ DataTable check_table(const std::vector<CheckedFigure>& figures) {
   for (const CheckedFigure& f : figures) {
     const bool is_known = is_judged(f);
     table.rows.push_back({f.what, f.measured, f.limit, fraction_cell(f.fraction, is_known),
-                          fraction_cell(f.expected, is_known), verdict_cell(to_string(f.verdict))});
+                          fraction_cell(f.expected, is_known), verdict_cell(f.verdict)});
     if (has_causes) table.rows.back().emplace_back(f.causes);
   }
   return table;

@@ -1,108 +1,78 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <map>
+#include <string>
+#include <vector>
 
-#include "shiplap/core/statistics.hpp"
-#include "shiplap/measure/check.hpp"
-#include "shiplap/measure/figures.hpp"
+#include "shiplap/fleet/judge.hpp"
 #include "shiplap/report/page/quantity.hpp"
-#include "shiplap/report/page/rate_curves.hpp"
 #include "shiplap/report/page/sections.hpp"
 #include "shiplap/report/table.hpp"
 
 namespace shiplap::page {
 namespace {
 
-struct CheckedNode {
-  std::string name;
-  std::string gpu;  ///< peers have the same
-  std::map<std::string, CheckedFigure> figures;
+std::vector<NodeResult> results_of(std::span<const Profile> profiles) {
+  std::vector<NodeResult> results;
+  for (const Profile& profile : profiles)
+    results.push_back({.node = profile.name,
+                       .gpu = "",
+                       .kind = profile.gpus.empty() ? "" : profile.gpus.front().name,
+                       .figures = check(profile)});
+  return results;
+}
+
+/// A measured figure of a node beside the median of the nodes with the same GPU.
+struct BesidePeers {
+  std::size_t node = 0;  ///< index of the result
+  const CheckedFigure* figure = nullptr;
+  double ratio = 1;  ///< over the median
 };
 
-std::vector<CheckedNode> checked_nodes(std::span<const Profile> profiles) {
-  std::vector<CheckedNode> nodes;
-  for (const Profile& profile : profiles) {
-    const std::string gpu = profile.gpus.empty() ? "" : profile.gpus.front().name;
-    CheckedNode node{.name = profile.name, .gpu = gpu, .figures = {}};
-    for (CheckedFigure& figure : check(profile))
-      if (figure.measured_value > 0) node.figures.emplace(figure.what, std::move(figure));
-    nodes.push_back(std::move(node));
-  }
-  return nodes;
+/// All figures that at least two nodes with the same GPU have.
+std::vector<BesidePeers> beside_peers(const std::vector<NodeResult>& results) {
+  const JudgedFleet fleet = judge(results);
+  std::vector<BesidePeers> all;
+  for (std::size_t n = 0; n < results.size(); ++n)
+    for (const CheckedFigure& figure : results[n].figures)
+      for (const PeerFigure& peers : fleet.peers)
+        if (peers.kind == results[n].kind && peers.what == figure.what && peers.peers > 1 && figure.measured_value > 0)
+          all.push_back({.node = n, .figure = &figure, .ratio = figure.measured_value / peers.median});
+  return all;
 }
 
-/// The median of a figure over all nodes that have it, by the name of the figure.
-std::map<std::string, double> medians_of(const std::vector<CheckedNode>& nodes) {
-  std::map<std::string, std::vector<double>> values;
-  for (const CheckedNode& node : nodes)
-    for (const auto& [what, figure] : node.figures) values[what].push_back(figure.measured_value);
-  std::map<std::string, double> medians;
-  for (const auto& [what, all] : values)
-    if (all.size() > 1) medians[what] = median(all);
-  return medians;
-}
-
-Plot beside_median(const std::vector<CheckedNode>& nodes, const std::map<std::string, double>& medians) {
-  Plot plot{.title = "Each node beside the median of all",
+Plot plot_of(const std::vector<NodeResult>& results, const std::vector<BesidePeers>& all) {
+  Plot plot{.title = "Each node beside the median of nodes with the same GPU",
             .note = "A point for each figure of a node; below 100 % is slower than its peers.",
             .x = {.label = "node", .unit = ""},
             .y = {.label = "of the median", .unit = "1"},
             .limits = {{.name = "median", .y = 1}}};
-  for (const auto& [what, middle] : medians) {
-    Series series{.name = what, .is_line = false};
-    for (std::size_t n = 0; n < nodes.size(); ++n)
-      if (const auto found = nodes[n].figures.find(what); found != nodes[n].figures.end())
-        series.points.push_back({.x = static_cast<double>(n + 1),
-                                 .y = found->second.measured_value / middle,
-                                 .label = fmt::format("{}: {}", nodes[n].name, found->second.measured)});
-    plot.series.push_back(std::move(series));
+  for (const BesidePeers& one : all) {
+    auto series = std::ranges::find(plot.series, one.figure->what, &Series::name);
+    if (series == plot.series.end())
+      series = plot.series.insert(series, Series{.name = one.figure->what, .points = {}, .is_line = false});
+    series->points.push_back({.x = static_cast<double>(one.node + 1),
+                              .y = one.ratio,
+                              .label = fmt::format("{}: {}", results[one.node].node, one.figure->measured)});
   }
   return plot;
 }
 
-struct Farthest {
-  std::string node;
-  std::string what;
-  double ratio = 1;
-};
-
-/// The median of a figure over the other nodes with the same GPU; 0 without any.
-double median_of_peers(const std::vector<CheckedNode>& nodes, const CheckedNode& node, const std::string& what) {
-  std::vector<double> values;
-  for (const CheckedNode& other : nodes)
-    if (&other != &node && other.gpu == node.gpu)
-      if (const auto found = other.figures.find(what); found != other.figures.end())
-        values.push_back(found->second.measured_value);
-  return values.empty() ? 0 : median(values);
-}
-
-Farthest slowest_of(const std::vector<CheckedNode>& nodes) {
-  Farthest slowest;
-  for (const CheckedNode& node : nodes)
-    for (const auto& [what, figure] : node.figures)
-      if (const double peers = median_of_peers(nodes, node, what);
-          peers > 0 && figure.measured_value / peers < slowest.ratio)
-        slowest = {node.name, what, figure.measured_value / peers};
-  return slowest;
-}
-
-DataTable table_of(const std::vector<CheckedNode>& nodes, const std::map<std::string, double>& medians) {
-  DataTable table{.title = "Figures of each node", .columns = {"number", "node"}};
-  for (const auto& [what, middle] : medians) table.columns.push_back(what);
-  for (std::size_t n = 0; n < nodes.size(); ++n) {
-    std::vector<Cell> row{number_cell(static_cast<double>(n + 1), std::to_string(n + 1)), nodes[n].name};
-    for (const auto& [what, middle] : medians) {
-      const auto found = nodes[n].figures.find(what);
-      if (found == nodes[n].figures.end()) {
+/// A column for each figure of the first node; nodes are checked for the same figures.
+DataTable table_of(const std::vector<NodeResult>& results) {
+  DataTable table{.title = "Figures of each node", .columns = {"number", "node", "GPU"}};
+  for (const CheckedFigure& figure : results.front().figures) table.columns.push_back(figure.what);
+  for (std::size_t n = 0; n < results.size(); ++n) {
+    std::vector<Cell> row{number_cell(static_cast<double>(n + 1), std::to_string(n + 1)), results[n].node,
+                          results[n].kind};
+    for (const CheckedFigure& figure : results.front().figures) {
+      const auto own = std::ranges::find(results[n].figures, figure.what, &CheckedFigure::what);
+      if (own == results[n].figures.end() || own->measured_value <= 0) {
         row.emplace_back("–");
         continue;
       }
-      Cell cell = number_cell(found->second.measured_value, found->second.measured);
-      cell.judgement = found->second.verdict == Verdict::bad   ? "bad"
-                       : found->second.verdict == Verdict::low ? "warn"
-                                                               : "";
+      Cell cell = number_cell(own->measured_value, own->measured);
+      cell.judgement = own->verdict == Verdict::bad ? "bad" : own->verdict == Verdict::low ? "warn" : "";
       row.push_back(std::move(cell));
     }
     table.rows.push_back(std::move(row));
@@ -114,15 +84,17 @@ DataTable table_of(const std::vector<CheckedNode>& nodes, const std::map<std::st
 
 Part nodes_part(std::span<const Profile> profiles) {
   Part part{.section = {.title = fmt::format("{} nodes side by side", profiles.size())}};
-  const std::vector<CheckedNode> nodes = checked_nodes(profiles);
-  const std::map<std::string, double> medians = medians_of(nodes);
-  if (const Farthest slowest = slowest_of(nodes); !slowest.node.empty())
-    part.summary.push_back(
-        fmt::format("Among nodes with the same GPU, {} is farthest below the others: \"{}\" at {} of "
-                    "their median.",
-                    slowest.node, slowest.what, percent(slowest.ratio)));
-  part.section.figures.emplace_back(beside_median(nodes, medians));
-  part.section.figures.emplace_back(table_of(nodes, medians));
+  const std::vector<NodeResult> results = results_of(profiles);
+  const std::vector<BesidePeers> all = beside_peers(results);
+  if (!all.empty()) {
+    const BesidePeers slowest = std::ranges::min(all, {}, &BesidePeers::ratio);
+    if (slowest.ratio < 1)
+      part.summary.push_back(
+          fmt::format("Among nodes with the same GPU, {} is farthest below the median: \"{}\" at {} of it.",
+                      results[slowest.node].node, slowest.figure->what, percent(slowest.ratio)));
+    part.section.figures.emplace_back(plot_of(results, all));
+  }
+  part.section.figures.emplace_back(table_of(results));
   return part;
 }
 

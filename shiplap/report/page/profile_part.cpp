@@ -1,9 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
-#include <map>
-
 #include "shiplap/measure/check.hpp"
 #include "shiplap/measure/figures.hpp"
 #include "shiplap/report/page/check_table.hpp"

@@ -19,7 +19,7 @@ struct Quantity {
 
 /// Reads {"value", "low", "high", "unit"}. Throws Error that names the key for a unit that it does not know.
 Quantity quantity_of(const JsonReader&);
-/// The same for a value that must be above 0, as times of runs are.
+/// Reads a quantity whose value must be above 0. Throws Error that names the key for any other value.
 Quantity positive_quantity_of(const JsonReader&);
 /// Reads {"values", "unit"}.
 std::vector<double> values_of(const JsonReader&);

@@ -133,10 +133,8 @@ class Collector {
  private:
   static void take(Page& page, Part part) {
     const std::size_t number = page.sections.size();
-    // A node and its check say the same.
     for (std::string& sentence : part.summary)
-      if (std::ranges::find(page.summary, sentence, &Headline::sentence) == page.summary.end())
-        page.summary.push_back({.sentence = std::move(sentence), .section = number});
+      page.summary.push_back({.sentence = std::move(sentence), .section = number});
     page.sections.push_back(std::move(part.section));
   }
 

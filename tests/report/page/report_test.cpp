@@ -181,7 +181,7 @@ TEST(Report, several_nodes_are_shown_beside_their_median_and_the_slowest_is_name
   const Page page = report_of(files);
   EXPECT_THAT(titles_of(page), Contains("3 nodes side by side"));
   EXPECT_THAT(summary_of(page),
-              Contains(AllOf(HasSubstr("n2 is farthest below the others"), HasSubstr("25.0 % of their median"))));
+              Contains(AllOf(HasSubstr("n2 is farthest below the median"), HasSubstr("25.0 % of it"))));
 }
 
 TEST(Report, a_comparison_says_what_became_slower_and_by_how_much) {
