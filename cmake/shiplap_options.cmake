@@ -8,6 +8,8 @@ option(SHIPLAP_WERROR "Treat warnings as errors" OFF)
 option(SHIPLAP_UNITY "Compile several sources in one go: faster from scratch, slower to change" OFF)
 set(SHIPLAP_CUDA "auto" CACHE STRING "Build the CUDA device: auto, on or off")
 set_property(CACHE SHIPLAP_CUDA PROPERTY STRINGS auto on off)
+set(SHIPLAP_MPI "auto" CACHE STRING "Build what needs MPI: auto (where one is found), on or off")
+set_property(CACHE SHIPLAP_MPI PROPERTY STRINGS auto on off)
 set(SHIPLAP_SANITIZE "" CACHE STRING "Sanitizers, as for -fsanitize= (address,undefined or thread)")
 
 # What is installed is a release unless another type is asked for. Inside another project the type is that project's.
