@@ -77,12 +77,7 @@ class Checking {
  private:
   void print_result(const NodeCheck& checked) const {
     if (flags_.line) return print_verbatim(check_line(node_, checked) + "\n");
-    if (flags_.json) {
-      Json json = to_json(checked);
-      json["node"] = node_.node;
-      json["gpu"] = node_.gpu;
-      return print_json(json);
-    }
+    if (flags_.json) return print_json(check_document(node_, checked));
     const Profile& profile = checked.profile;
     const TextStyle style = style_of_stdout();
     std::string simulated = simulation_note(profile);
@@ -101,6 +96,8 @@ class Checking {
     const DeviceInfo info = device->info();
     node_.gpu = info.id;
     if (info.is_virtual) return check_profile(profile_of(*device));
+    if (const auto bus = info.conditions.find("gpu.pci_bus_id"); bus != info.conditions.end())
+      node_.pci_bus_id = bus->second;
     // An old measurement says nothing about the node today.
     Progress shown;
     NodeCheckOptions options;
@@ -148,6 +145,14 @@ std::string bad_figures(const NodeCheck& checked) {
 }
 
 }  // namespace
+
+Json check_document(const CheckedNode& node, const NodeCheck& checked) {
+  Json json = to_json(checked);
+  json["node"] = node.node;
+  json["gpu"] = node.gpu;
+  json["pci_bus_id"] = node.pci_bus_id;
+  return json;
+}
 
 void add_check(CLI::App& app) {
   auto flags = std::make_shared<CheckFlags>();

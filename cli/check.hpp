@@ -4,6 +4,8 @@
 #include <string>
 
 #include "cli/cli11.hpp"
+#include "shiplap/core/json_forward.hpp"
+#include "shiplap/report/check_report.hpp"
 
 namespace shiplap::cli {
 
@@ -17,6 +19,8 @@ struct CheckFlags {
   std::string prometheus;  ///< a file; empty: none
   bool json = false;
 };
+/// The document `shiplap/check` of a node.
+Json check_document(const CheckedNode&, const NodeCheck&);
 void add_check(CLI::App&);
 void run_check(const CheckFlags&);
 

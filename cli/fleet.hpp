@@ -5,13 +5,13 @@
 #include <vector>
 
 #include "cli/cli11.hpp"
+#include "cli/fleet_output.hpp"
 
 namespace shiplap::cli {
 
 struct FleetCollectFlags {
   std::vector<std::string> paths;
-  std::string expect;
-  bool json = false;
+  FleetOutputFlags output;
 };
 void add_fleet(CLI::App&);
 void run_fleet_collect(const FleetCollectFlags&);

@@ -13,6 +13,7 @@
 #include <fstream>
 #include <string_view>
 
+#include "cli/files_of_program.hpp"
 #include "shiplap/core/error.hpp"
 
 extern char** environ;
@@ -23,13 +24,8 @@ namespace {
 constexpr const char* injection = "CUDA_INJECTION64_PATH";
 constexpr const char* nvtx_injection = "NVTX_INJECTION64_PATH";
 
-/// The recorder beside this program, or where it is installed.
 std::filesystem::path recorder() {
-  const std::filesystem::path folder = std::filesystem::read_symlink("/proc/self/exe").parent_path();
-  for (const char* const place : {".", "../lib/shiplap", "../lib64/shiplap", "../lib/x86_64-linux-gnu/shiplap"}) {
-    const std::filesystem::path found = folder / place / "libshiplap_recorder.so";
-    if (std::filesystem::exists(found)) return std::filesystem::canonical(found);
-  }
+  if (const auto found = library_of_program("libshiplap_recorder.so")) return *found;
   throw Unsupported(
       "this build has no recorder, because the CUDA toolkit with CUPTI was not found when it was built; build with the "
       "toolkit, or give a recording that was made elsewhere");

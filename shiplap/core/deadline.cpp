@@ -2,11 +2,14 @@
 
 #include <chrono>
 #include <limits>
+#include <thread>
 #include <utility>
 
 namespace shiplap {
 
 Seconds wall_clock() { return std::chrono::steady_clock::now().time_since_epoch(); }
+
+void sleep_for(Seconds time) { std::this_thread::sleep_for(time); }
 
 Deadline::Deadline(Seconds at, std::function<Seconds()> now) : at_(at), now_(std::move(now)) {}
 

@@ -10,6 +10,9 @@ namespace shiplap {
 /// Wall-clock time since an unspecified moment. The clock is steady.
 Seconds wall_clock();
 
+/// Suspends the calling thread for this time; returns at once when it is not above 0.
+void sleep_for(Seconds);
+
 /// A moment by which work must end. Without arguments there is none, and the deadline never passes.
 class Deadline {
  public:

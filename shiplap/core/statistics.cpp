@@ -91,6 +91,14 @@ double median_standard_error(std::span<const double> samples) {
   return (estimate.high - estimate.low) / 2 / 1.96;
 }
 
+double robust_deviation(std::span<const double> samples) {
+  constexpr double deviation_of_normal = 1.4826;
+  const double middle = median(samples);
+  std::vector<double> distances;
+  for (const double sample : samples) distances.push_back(std::abs(sample - middle));
+  return deviation_of_normal * median(distances);
+}
+
 double relative_spread(std::span<const double> samples) {
   const std::vector<double> ordered = sorted(samples, "spread");
   const double width = quantile_of_sorted(ordered, 0.95) - quantile_of_sorted(ordered, 0.05);

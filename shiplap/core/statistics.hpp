@@ -33,6 +33,10 @@ double median(std::span<const double> samples);
 Estimate median_estimate(std::span<const double> samples);
 /// Standard error of the median, from the width of its 95 % interval (half width / 1.96).
 double median_standard_error(std::span<const double> samples);
+/// Robust standard deviation: 1.4826 times the median absolute deviation from the median, which is the standard
+/// deviation of normally distributed samples. Fewer than half of the samples change it little, however far away they
+/// are.
+double robust_deviation(std::span<const double> samples);
 /// (95th − 5th percentile) / median: the spread of repeated runs without single outliers.
 double relative_spread(std::span<const double> samples);
 

@@ -1,4 +1,5 @@
-// Judges the nodes of a fleet against each other: peers of one kind by robust statistics, without fixed thresholds.
+// Judges the nodes of a fleet against each other and against their own history, by robust statistics and without
+// thresholds of the hardware.
 #pragma once
 
 #include <cstddef>
@@ -6,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "shiplap/fleet/history.hpp"
 #include "shiplap/fleet/node_result.hpp"
 
 namespace shiplap {
@@ -14,11 +16,21 @@ namespace shiplap {
 struct JudgeOptions {
   /// Least number of peers with a figure. With fewer, the verdicts of the checks themselves count.
   std::size_t least_peers = 5;
-  /// A figure is an outlier below the median of its peers by more than this fraction ...
+  /// Least number of earlier checks of a GPU. With fewer, it is not compared with them.
+  std::size_t least_earlier = 5;
+  /// A figure is an outlier below the median of its peers, or of its earlier checks, by more than this fraction ...
   double least_deviation = 0.05;
   /// ... and by more than this number of robust standard deviations (1.4826 times the median absolute deviation).
   double least_spreads = 6;
 };
+
+/// How sure it is that a node is not as it should be.
+enum class Confidence : std::uint8_t {
+  low,     ///< one check
+  medium,  ///< several checks, or one that is far from its peers and bad by its own limits
+  high,    ///< several checks, and a figure that is bad by its own limits or twice as far away as an outlier need be
+};
+std::string to_string(Confidence);
 
 /// What peers of one kind have of one figure.
 struct PeerFigure {
@@ -29,14 +41,18 @@ struct PeerFigure {
   double median = 0;  ///< median of all results
   double spread = 0;  ///< robust standard deviation
   double lowest = 0;  ///< a result below this is an outlier; 0: there are too few peers
+  /// Median over the GPUs of the value over that of their earlier checks; 0: too few have any. Another value than 1
+  /// means that all of them changed, as by a driver or firmware.
+  double of_earlier = 0;
 };
 
 /// A figure of a node that is not as it should be.
 struct Outlier {
-  std::string what;      ///< "copies to the GPU"
-  std::string measured;  ///< "27.80 GB/s"
-  double ratio = 0;      ///< median of the node's results over the median of its peers; 0: there are too few peers
-  std::string causes{};  ///< what the check itself says of it
+  std::string what;       ///< "copies to the GPU"
+  std::string measured;   ///< "27.80 GB/s"
+  double ratio = 0;       ///< median of the node's results over the median of its peers; 0: there are too few peers
+  double of_earlier = 0;  ///< median of the node's results over that of its earlier checks; 0: it has not changed
+  std::string causes{};   ///< what the check itself says of it
 };
 
 /// What is said of a node.
@@ -53,12 +69,14 @@ std::string to_string(NodeState);
 struct JudgedNode {
   std::string node;
   std::string gpu;
+  std::string pci_bus_id;
   std::string kind;
   NodeState state = NodeState::unknown;
-  std::size_t results = 0;          ///< number of checks that were judged
-  std::vector<Outlier> outliers{};  ///< figures that are outliers in every result, lowest ratio first
-  std::string cause{};              ///< the likely cause, from which figures are low together
-  std::vector<std::string> busy{};  ///< what others did on the node
+  Confidence confidence = Confidence::low;  ///< of a suspect or sick node
+  std::size_t results = 0;                  ///< number of checks that were judged
+  std::vector<Outlier> outliers{};          ///< figures that are outliers in every result, lowest ratio first
+  std::string cause{};                      ///< the likely cause, from which figures are low together
+  std::vector<std::string> busy{};          ///< what others did on the node
 };
 
 /// All nodes.
@@ -69,9 +87,13 @@ struct JudgedFleet {
   std::size_t count(NodeState) const;
 };
 
-/// Judges all results. Several results of a GPU are repetitions. The time grows linearly with the number of results,
-/// but for sorting.
-JudgedFleet judge(std::span<const NodeResult>, const JudgeOptions& = {});
+/// Judges all results. Several results of a GPU are repetitions. With a history, a figure is also an outlier when it
+/// fell against the GPU's own earlier checks by more than the figures of its peers did. The time grows linearly with
+/// the number of results, but for sorting.
+JudgedFleet judge(std::span<const NodeResult>, const JudgeOptions& = {}, const History* = nullptr);
+
+/// The results of GPUs that are good, whose figures may be remembered.
+std::vector<NodeResult> good_results(std::span<const NodeResult>, const JudgedFleet&);
 
 /// The document `shiplap/fleet`.
 Json to_json(const JudgedFleet&);

@@ -13,11 +13,17 @@ namespace shiplap {
 struct NodeResult {
   std::string node;                    ///< name of the host
   std::string gpu;                     ///< "cuda:0"
-  std::string kind;                    ///< name of the profile, as in "nvidia-h200": peers are of one kind
+  std::string pci_bus_id{};            ///< "0000:18:00.0"; empty: unknown. It tells GPUs of a node apart
+  std::string kind{};                  ///< name of the profile, as in "nvidia-h200": peers are of one kind
   Verdict verdict = Verdict::unknown;  ///< the verdict of the check itself
   std::vector<std::string> busy{};     ///< what others did on the node
   std::vector<CheckedFigure> figures{};
 };
+
+/// Whether a figure has a value that says something about the node.
+inline bool was_measured(const CheckedFigure& figure) {
+  return figure.measured_value > 0 && figure.verdict != Verdict::busy;
+}
 
 /// Reads the document `shiplap/check`. Throws Error that names source and key.
 NodeResult node_result_from_json(const JsonReader&);

@@ -11,8 +11,9 @@ namespace shiplap {
 
 /// The names under which a check is reported.
 struct CheckedNode {
-  std::string node;  ///< name of the host
-  std::string gpu;   ///< name of the device, "cuda:0", or of the profile that was judged
+  std::string node;          ///< name of the host
+  std::string gpu;           ///< name of the device, "cuda:0", or of the profile that was judged
+  std::string pci_bus_id{};  ///< "0000:18:00.0"; empty: unknown, or no GPU
 };
 
 /// The figures as a table, likely causes of low and bad ones, who used the node, and which figures were measured again.

@@ -16,8 +16,10 @@ constexpr std::size_t most_rows = 200;
 std::string what_of(const JudgedNode& node) {
   std::string text;
   for (const Outlier& outlier : node.outliers)
-    text += fmt::format("{}{} {}{}", text.empty() ? "" : "; ", outlier.what, printable(outlier.measured, longest_name),
-                        outlier.ratio > 0 ? fmt::format(", {} of its peers", percent(outlier.ratio)) : "");
+    text +=
+        fmt::format("{}{} {}{}{}", text.empty() ? "" : "; ", outlier.what, printable(outlier.measured, longest_name),
+                    outlier.ratio > 0 ? fmt::format(", {} of its peers", percent(outlier.ratio)) : "",
+                    outlier.of_earlier > 0 ? fmt::format(", {} of earlier", percent(outlier.of_earlier)) : "");
   if (text.empty()) text = fmt::format("{}", fmt::join(node.busy, "; "));
   return printable(text, 4 * longest_name);
 }
@@ -31,7 +33,8 @@ std::string value_text(double value, const std::string& unit) {
 }  // namespace
 
 std::string fleet_summary(const JudgedFleet& fleet) {
-  std::string text = fmt::format("{} GPUs: {} good", fleet.nodes.size(), fleet.count(NodeState::good));
+  std::string text = fmt::format("{} {}: {} good", fleet.nodes.size(), fleet.nodes.size() == 1 ? "GPU" : "GPUs",
+                                 fleet.count(NodeState::good));
   for (const NodeState state : {NodeState::sick, NodeState::suspect, NodeState::busy, NodeState::unknown})
     if (const std::size_t count = fleet.count(state); count > 0)
       text += fmt::format(", {} {}", count, to_string(state));
@@ -45,14 +48,15 @@ std::string fleet_report(const JudgedFleet& fleet, const TextStyle& style) {
                {"state", Align::left},
                {"checks", Align::right},
                {"what", Align::left},
-               {"likely cause", Align::left}});
+               {"likely cause", Align::left},
+               {"confidence", Align::left}});
   std::size_t rows = 0;
   for (const JudgedNode& node : fleet.nodes) {
     if (node.state == NodeState::good || ++rows > most_rows) continue;
     const std::string state = to_string(node.state);
     nodes.add({printable(node.node, longest_name), printable(node.gpu, longest_name),
                node.state == NodeState::sick ? bold(state, style) : state, std::to_string(node.results), what_of(node),
-               printable(node.cause, 4 * longest_name)});
+               printable(node.cause, 4 * longest_name), node.outliers.empty() ? "" : to_string(node.confidence)});
   }
   if (!nodes.empty()) out += nodes.text(style) + "\n";
   if (rows > most_rows) out += fmt::format("and {} more\n\n", rows - most_rows);
@@ -61,16 +65,21 @@ std::string fleet_report(const JudgedFleet& fleet, const TextStyle& style) {
         wrap("A suspect is an outlier in its only check. Check it again: it is sick when it is an outlier each time.",
              style.width) +
         "\n\n";
-  Table peers({{"kind", Align::left},
-               {"figure", Align::left},
-               {"checks", Align::right},
-               {"median", Align::right},
-               {"spread", Align::right},
-               {"outlier below", Align::right}});
-  for (const PeerFigure& figure : fleet.peers)
-    peers.add({printable(figure.kind, longest_name), figure.what, std::to_string(figure.peers),
-               value_text(figure.median, figure.unit), figure.median > 0 ? percent(figure.spread / figure.median) : "–",
-               figure.lowest > 0 ? value_text(figure.lowest, figure.unit) : "too few peers"});
+  const bool has_earlier = std::ranges::any_of(fleet.peers, [](const PeerFigure& f) { return f.of_earlier > 0; });
+  std::vector<Column> columns{{"kind", Align::left},    {"figure", Align::left},  {"checks", Align::right},
+                              {"median", Align::right}, {"spread", Align::right}, {"outlier below", Align::right}};
+  if (has_earlier) columns.push_back({"over earlier", Align::right});
+  Table peers(columns);
+  for (const PeerFigure& figure : fleet.peers) {
+    std::vector<std::string> row{printable(figure.kind, longest_name),
+                                 figure.what,
+                                 std::to_string(figure.peers),
+                                 value_text(figure.median, figure.unit),
+                                 figure.median > 0 ? percent(figure.spread / figure.median) : "–",
+                                 figure.lowest > 0 ? value_text(figure.lowest, figure.unit) : "too few peers"};
+    if (has_earlier) row.push_back(figure.of_earlier > 0 ? percent(figure.of_earlier) : "–");
+    peers.add(row);
+  }
   if (!peers.empty()) out += peers.text(style);
   return out;
 }

@@ -116,6 +116,13 @@ TEST(Statistics, standard_error_of_the_median_is_the_half_width_over_1_96) {
   EXPECT_DOUBLE_EQ(median_standard_error(one_to(100)), (61 - 40) / 2.0 / 1.96);
 }
 
+TEST(Statistics, robust_deviation_is_that_of_normal_samples_and_ignores_outliers) {
+  // Half of normally distributed samples are within 0.6745 = 1 / 1.4826 standard deviations of the mean.
+  EXPECT_NEAR(robust_deviation(std::vector{8.0, 9.0, 10.0, 11.0, 12.0}), 1.4826, 1e-12);
+  EXPECT_NEAR(robust_deviation(std::vector{8.0, 9.0, 10.0, 11.0, 1e9}), 1.4826, 1e-12);
+  EXPECT_EQ(robust_deviation(std::vector{3.0}), 0);
+}
+
 TEST(Statistics, relative_spread_is_the_width_of_the_middle_nine_tenths) {
   EXPECT_DOUBLE_EQ(relative_spread(one_to(101)), 90.0 / 51);  // 6 … 96 about 51
   EXPECT_EQ(relative_spread(std::vector<double>{0, 0, 0}), 0);

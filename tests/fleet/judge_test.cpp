@@ -7,62 +7,13 @@
 #include <array>
 #include <chrono>
 #include <nlohmann/json.hpp>
-#include <random>
 #include <string>
 #include <vector>
 
+#include "tests/fleet/planted_fleet.hpp"
+
 namespace shiplap {
 namespace {
-
-/// A figure of a healthy H100, and its relative standard deviation over 16 checks in a row
-/// (results/h100/check_noise.txt).
-struct Healthy {
-  const char* what;
-  double value;
-  double noise;
-};
-constexpr std::array healthy_figures{Healthy{"copies to the GPU", 5.521e+10, 0.0018},
-                                     Healthy{"copies from the GPU", 5.525e+10, 0.0018},
-                                     Healthy{"copies to the GPU beside copies from it", 5.193e+10, 0.0326},
-                                     Healthy{"copies from the GPU beside copies to it", 5.099e+10, 0.0074},
-                                     Healthy{"kernels that read host memory", 5.106e+10, 0.0018},
-                                     Healthy{"kernels that write host memory", 5.244e+10, 0.0016},
-                                     Healthy{"device memory", 2.85e+12, 0.0006},
-                                     Healthy{"fp32 multiply-adds", 6.188e+13, 0.0017}};
-
-class Fleet {
- public:
-  explicit Fleet(unsigned seed) : random_(seed) {}
-
-  /// A check of a healthy node. Nodes also differ from each other, by more than a node from itself.
-  NodeResult healthy(const std::string& node) {
-    constexpr double from_node_to_node = 2;
-    NodeResult result{.node = node, .gpu = "cuda:0", .kind = "nvidia-h100", .verdict = Verdict::good};
-    for (const Healthy& figure : healthy_figures)
-      result.figures.push_back({.what = figure.what,
-                                .measured = "x",
-                                .limit = "y",
-                                .unit = "B/s",
-                                .measured_value = figure.value * (1 + from_node_to_node * figure.noise *
-                                                                          std::normal_distribution<>()(random_)),
-                                .verdict = Verdict::good,
-                                .causes = {}});
-    return result;
-  }
-  std::vector<NodeResult> healthy_fleet(std::size_t nodes) {
-    std::vector<NodeResult> fleet;
-    for (std::size_t i = 0; i < nodes; ++i) fleet.push_back(healthy("n" + std::to_string(i)));
-    return fleet;
-  }
-
- private:
-  std::mt19937 random_;
-};
-
-void slow_down(NodeResult& result, const std::vector<std::string>& figures, double factor) {
-  for (CheckedFigure& figure : result.figures)
-    if (std::ranges::find(figures, figure.what) != figures.end()) figure.measured_value *= factor;
-}
 
 const JudgedNode& node_of(const JudgedFleet& fleet, const std::string& name) {
   return *std::ranges::find(fleet.nodes, name, &JudgedNode::node);
@@ -71,7 +22,7 @@ const JudgedNode& node_of(const JudgedFleet& fleet, const std::string& name) {
 TEST(Judge, raises_no_false_alarm_in_200_healthy_fleets) {
   for (unsigned seed = 1; seed <= 200; ++seed) {
     const std::size_t nodes = 5 + seed % 100;
-    const JudgedFleet judged = judge(Fleet(seed).healthy_fleet(nodes));
+    const JudgedFleet judged = judge(PlantedFleet(seed).healthy_fleet(nodes));
     EXPECT_EQ(judged.count(NodeState::good), nodes) << "seed " << seed;
   }
 }
@@ -91,7 +42,7 @@ class SickNode : public ::testing::TestWithParam<Sickness> {};
 TEST_P(SickNode, is_found_with_its_cause_when_it_was_checked_twice_and_suspected_after_one_check) {
   const Sickness& sickness = GetParam();
   for (unsigned seed = 1; seed <= 20; ++seed) {
-    Fleet fleet(seed);
+    PlantedFleet fleet(seed);
     std::vector<NodeResult> results = fleet.healthy_fleet(40);
     NodeResult sick = fleet.healthy("sick");
     slow_down(sick, sickness.figures, sickness.factor);
@@ -120,11 +71,11 @@ INSTANTIATE_TEST_SUITE_P(
         Sickness{"far_socket", {"copies from the GPU"}, 0.85, "far socket"},
         Sickness{"iommu", {"kernels that read host memory", "kernels that write host memory"}, 0.7, "IOMMU"},
         Sickness{"clocks", {"device memory", "fp32 multiply-adds"}, 0.8, "clocks of the GPU"},
-        Sickness{"busy_host_memory", {"copies to the GPU beside copies from it"}, 0.4, "host memory that is busy"}),
+        Sickness{"busy_host_memory", {"copies to the GPU beside copies from it"}, 0.3, "host memory that is busy"}),
     [](const auto& planted) { return std::string(planted.param.name); });
 
 TEST(Judge, a_link_that_trained_down_is_the_cause_of_all_that_follows_from_it) {
-  Fleet fleet(1);
+  PlantedFleet fleet(1);
   std::vector<NodeResult> results = fleet.healthy_fleet(20);
   for (NodeResult& result : results)
     result.figures.push_back({.what = "the link as it is trained",
@@ -140,7 +91,7 @@ TEST(Judge, a_link_that_trained_down_is_the_cause_of_all_that_follows_from_it) {
 }
 
 TEST(Judge, a_node_that_is_slow_in_one_of_two_checks_is_good) {
-  Fleet fleet(3);
+  PlantedFleet fleet(3);
   std::vector<NodeResult> results = fleet.healthy_fleet(20);
   NodeResult disturbed = results[5];
   slow_down(disturbed, {"copies to the GPU"}, 0.5);
@@ -149,7 +100,7 @@ TEST(Judge, a_node_that_is_slow_in_one_of_two_checks_is_good) {
 }
 
 TEST(Judge, a_figure_that_is_bad_by_itself_and_far_below_its_peers_needs_no_second_check) {
-  Fleet fleet(4);
+  PlantedFleet fleet(4);
   std::vector<NodeResult> results = fleet.healthy_fleet(20);
   slow_down(results[2], {"copies to the GPU"}, 0.4);
   results[2].figures[0].verdict = Verdict::bad;
@@ -157,7 +108,7 @@ TEST(Judge, a_figure_that_is_bad_by_itself_and_far_below_its_peers_needs_no_seco
 }
 
 TEST(Judge, nodes_that_are_busy_are_neither_judged_nor_peers) {
-  Fleet fleet(5);
+  PlantedFleet fleet(5);
   std::vector<NodeResult> results = fleet.healthy_fleet(20);
   NodeResult busy{.node = "busy", .gpu = "cuda:0", .kind = "nvidia-h100", .verdict = Verdict::busy, .busy = {"a job"}};
   results.push_back(busy);
@@ -167,7 +118,7 @@ TEST(Judge, nodes_that_are_busy_are_neither_judged_nor_peers) {
 }
 
 TEST(Judge, with_few_peers_the_verdicts_of_the_checks_count) {
-  Fleet fleet(6);
+  PlantedFleet fleet(6);
   std::vector<NodeResult> results = fleet.healthy_fleet(3);
   slow_down(results[0], {"copies to the GPU"}, 0.7);
   EXPECT_EQ(judge(results).count(NodeState::good), 3u) << "70 % may be normal for this slot";
@@ -176,7 +127,7 @@ TEST(Judge, with_few_peers_the_verdicts_of_the_checks_count) {
 }
 
 TEST(Judge, fewer_points_are_no_fault_unless_bytes_were_lost) {
-  Fleet fleet(10);
+  PlantedFleet fleet(10);
   std::vector<NodeResult> results = fleet.healthy_fleet(20);
   for (NodeResult& result : results)
     result.figures.push_back({.what = "bytes that arrived",
@@ -194,7 +145,7 @@ TEST(Judge, fewer_points_are_no_fault_unless_bytes_were_lost) {
 }
 
 TEST(Judge, compares_gpus_of_one_kind_only) {
-  Fleet fleet(7);
+  PlantedFleet fleet(7);
   std::vector<NodeResult> results = fleet.healthy_fleet(20);
   for (NodeResult result : fleet.healthy_fleet(20)) {
     result.node += "-old";
@@ -206,15 +157,107 @@ TEST(Judge, compares_gpus_of_one_kind_only) {
 }
 
 TEST(Judge, half_of_a_fleet_that_is_sick_does_not_hide_itself) {
-  Fleet fleet(8);
+  PlantedFleet fleet(8);
   std::vector<NodeResult> results = fleet.healthy_fleet(50);
   for (std::size_t i = 0; i < 20; ++i) slow_down(results[i], {"device memory"}, 0.7);
   EXPECT_EQ(judge(results).count(NodeState::suspect), 20u);
 }
 
+/// The history of a fleet after this many checks.
+History history_of(PlantedFleet& fleet, std::size_t nodes, unsigned checks) {
+  History history;
+  for (unsigned i = 0; i < checks; ++i)
+    for (const NodeResult& result : fleet.healthy_fleet(nodes)) history.add(result);
+  return history;
+}
+
+TEST(Judge, a_node_that_fell_against_its_own_history_is_found_though_it_is_like_its_peers) {
+  PlantedFleet fleet(11);
+  History history;
+  std::vector<NodeResult> today;
+  // Half of the nodes have slower memory by nature, so that the peers spread widely.
+  for (unsigned check = 0; check < 8; ++check) {
+    std::vector<NodeResult> results = fleet.healthy_fleet(20);
+    for (std::size_t i = 0; i < 10; ++i) slow_down(results[i], {"device memory"}, 0.7);
+    if (check < 7) {
+      for (const NodeResult& result : results) history.add(result);
+    } else {
+      slow_down(results[15], {"device memory"}, 0.85);  // still faster than half of its peers
+      today = results;
+    }
+  }
+  EXPECT_EQ(judge(today).count(NodeState::good), 20u) << "the peers alone do not show it";
+  const JudgedFleet judged = judge(today, {}, &history);
+  EXPECT_EQ(judged.count(NodeState::good), 19u);
+  const JudgedNode& fallen = node_of(judged, "n15");
+  EXPECT_EQ(fallen.state, NodeState::suspect);
+  ASSERT_EQ(fallen.outliers.size(), 1u);
+  EXPECT_EQ(fallen.outliers[0].what, "device memory");
+  EXPECT_NEAR(fallen.outliers[0].of_earlier, 0.85, 0.01);
+}
+
+TEST(Judge, a_change_of_the_whole_fleet_blames_nobody_and_is_stated) {
+  PlantedFleet fleet(12);
+  const History history = history_of(fleet, 20, 6);
+  std::vector<NodeResult> results = fleet.healthy_fleet(20);
+  for (NodeResult& result : results) slow_down(result, {"copies to the GPU"}, 0.9);  // a driver
+  const JudgedFleet judged = judge(results, {}, &history);
+  EXPECT_EQ(judged.count(NodeState::good), 20u);
+  const auto changed = std::ranges::find(judged.peers, "copies to the GPU", &PeerFigure::what);
+  EXPECT_NEAR(changed->of_earlier, 0.9, 0.01);
+  EXPECT_NEAR(std::ranges::find(judged.peers, "device memory", &PeerFigure::what)->of_earlier, 1, 0.01);
+}
+
+TEST(Judge, two_hundred_healthy_fleets_raise_no_alarm_against_their_history) {
+  for (unsigned seed = 1; seed <= 200; ++seed) {
+    PlantedFleet fleet(seed);
+    const std::size_t nodes = 1 + seed % 40;
+    const History history = history_of(fleet, nodes, 1 + seed % 40);
+    EXPECT_EQ(judge(fleet.healthy_fleet(nodes), {}, &history).count(NodeState::good), nodes) << "seed " << seed;
+  }
+}
+
+TEST(Judge, few_earlier_checks_are_no_history) {
+  PlantedFleet fleet(13);
+  const History history = history_of(fleet, 1, 4);
+  std::vector<NodeResult> results = fleet.healthy_fleet(1);
+  slow_down(results[0], {"device memory"}, 0.5);
+  EXPECT_EQ(judge(results, {}, &history).count(NodeState::good), 1u);
+}
+
+TEST(Judge, confidence_grows_with_checks_and_distance) {
+  PlantedFleet fleet(14);
+  const auto judged_with = [&](double factor, unsigned checks) {
+    std::vector<NodeResult> results = fleet.healthy_fleet(20);
+    for (unsigned i = 0; i < checks; ++i) {
+      NodeResult sick = fleet.healthy("sick");
+      slow_down(sick, {"device memory"}, factor);
+      results.push_back(sick);
+    }
+    return judge(results).nodes.front();
+  };
+  EXPECT_EQ(judged_with(0.92, 1).confidence, Confidence::low);
+  EXPECT_EQ(judged_with(0.92, 2).confidence, Confidence::medium);
+  EXPECT_EQ(judged_with(0.5, 2).confidence, Confidence::high);
+}
+
+TEST(Judge, tells_gpus_with_one_name_apart_by_their_bus) {
+  PlantedFleet fleet(15);
+  std::vector<NodeResult> results;
+  for (unsigned i = 0; i < 8; ++i) {
+    results.push_back(fleet.healthy("node"));
+    results.back().pci_bus_id = "0000:0" + std::to_string(i) + ":00.0";
+  }
+  slow_down(results[3], {"copies to the GPU"}, 0.5);
+  const JudgedFleet judged = judge(results);
+  EXPECT_EQ(judged.nodes.size(), 8u);
+  EXPECT_EQ(judged.nodes.front().pci_bus_id, "0000:03:00.0");
+  EXPECT_EQ(good_results(results, judged).size(), 7u);
+}
+
 TEST(Judge, ten_thousand_nodes_take_a_thousand_times_as_long_as_ten_at_most_twice) {
   const auto seconds_for = [](std::size_t nodes) {
-    const std::vector<NodeResult> results = Fleet(9).healthy_fleet(nodes);
+    const std::vector<NodeResult> results = PlantedFleet(9).healthy_fleet(nodes);
     double best = 1e9;
     for (int i = 0; i < 3; ++i) {
       const auto begin = std::chrono::steady_clock::now();

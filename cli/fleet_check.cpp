@@ -1,0 +1,272 @@
+#include "cli/fleet_check.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/check.hpp"
+#include "cli/common.hpp"
+#include "cli/launcher.hpp"
+#include "cli/mpi_ranks.hpp"
+#include "cli/node.hpp"
+#include "cli/own_program.hpp"
+#include "cli/parameter_names.hpp"
+#include "shiplap/core/error.hpp"
+#include "shiplap/device/open.hpp"
+#include "shiplap/fleet/causes.hpp"
+#include "shiplap/fleet/coordinator.hpp"
+#include "shiplap/fleet/file_ranks.hpp"
+#include "shiplap/fleet/rank_zero.hpp"
+#include "shiplap/measure/copies_within.hpp"
+#include "shiplap/pipeline/node_check.hpp"
+#include "shiplap/pipeline/profile_cache.hpp"
+#include "shiplap/report/progress.hpp"
+
+namespace shiplap::cli {
+namespace {
+
+/// Time beyond a budget for starting and ending a process that keeps the budget itself.
+constexpr Seconds process_takes{3};
+/// A rank takes rank 0 for dead when it is silent for as long as the checks of this number of GPUs take: as many as
+/// nodes have, checked twice.
+constexpr double gpus_of_longest_silence = 32;
+
+volatile std::sig_atomic_t is_terminated = 0;
+
+// --- what a rank does
+
+Json printed_json(const ProcessOutput& output) {
+  // Exit code 2 is a bad node, whose check has been printed.
+  const bool has_failed = output.exit_code != static_cast<int>(ExitCode::success) &&
+                          output.exit_code != static_cast<int>(ExitCode::check_failed);
+  if (has_failed || output.out.empty()) throw Error(message_of(output));
+  return parse_json(output.out, "output of shiplap");
+}
+
+std::vector<RankDevice> listed_gpus(Seconds budget) {
+  const Json json =
+      printed_json(run_own_program({"devices", "--json"}, Deadline(wall_clock() + budget + process_takes)));
+  std::vector<RankDevice> gpus;
+  for (const Json& device : json.at("devices"))
+    if (!device.at("virtual").get<bool>())
+      gpus.push_back({device.at("id"), device.at("conditions").value("gpu.pci_bus_id", "")});
+  if (gpus.empty())
+    throw Error(fmt::format("no GPU is seen ({})", json.at("absent").empty() ? "no driver" : json.at("absent").dump()));
+  return gpus;
+}
+
+std::vector<RankDevice> devices_of(const FleetCheckFlags& flags, Seconds budget) {
+  bool has_gpu = flags.devices.empty();
+  for (const std::string& name : flags.devices) has_gpu = has_gpu || !name.starts_with("virtual:");
+  const std::vector<RankDevice> gpus = has_gpu ? listed_gpus(budget) : std::vector<RankDevice>{};
+  if (flags.devices.empty()) return gpus;
+  std::vector<RankDevice> devices;
+  for (const std::string& name : flags.devices) {
+    const auto gpu = std::ranges::find(gpus, name, &RankDevice::name);
+    devices.push_back(gpu == gpus.end() ? RankDevice{name, ""} : *gpu);
+  }
+  return devices;
+}
+
+Json checked(const std::string& device, const std::string& budget) {
+  return printed_json(run_own_program({"check", "--device", device, "--budget", budget, "--json"},
+                                      Deadline(wall_clock() + parse_seconds(budget, "--budget") + process_takes)));
+}
+
+Json copied(const std::string& device, Seconds begin) {
+  constexpr Seconds copies_take{15};
+  const Seconds until_begin = begin - std::chrono::system_clock::now().time_since_epoch();
+  return printed_json(
+      run_own_program({"fleet", "copy", "--device", device, "--begin", fmt::format("{}", begin.count())},
+                      Deadline(wall_clock() + until_begin + copies_take)));
+}
+
+RankWork work_of(const FleetCheckFlags& flags, const std::string& node) {
+  const Seconds budget = parse_seconds(flags.budget, "--budget");
+  return {.node = node,
+          .program = SHIPLAP_VERSION,
+          .devices = [&flags, budget] { return devices_of(flags, budget); },
+          .check = [&flags](const std::string& device) { return checked(device, flags.budget); },
+          .copy_at_once = copied};
+}
+
+// --- which rank this is
+
+LaunchedRank rank_of(const FleetCheckFlags& flags) {
+  const auto launched = launched_rank();
+  if (flags.rank.has_value() != flags.ranks.has_value())
+    throw UsageError("--rank and --ranks: give both, or none under a launcher that sets them");
+  LaunchedRank rank = launched.value_or(LaunchedRank{});
+  if (flags.rank) {
+    if (*flags.rank >= *flags.ranks)
+      throw UsageError(fmt::format("--rank {} of --ranks {}: ranks count from 0", *flags.rank, *flags.ranks));
+    rank = {.launcher = "--rank", .rank = *flags.rank, .size = *flags.ranks};
+  }
+  if (!flags.run.empty()) rank.run = flags.run;
+  return rank;
+}
+
+/// One rank alone, without messages to others.
+class OneRank : public Ranks {
+ public:
+  std::size_t rank() const override { return 0; }
+  std::size_t size() const override { return 1; }
+  void send(std::size_t, const std::string&) override { throw Error("there is no other rank"); }
+  std::optional<RankMessage> receive(const Deadline& deadline) override {
+    sleep_for(deadline.left());
+    return std::nullopt;
+  }
+  void abandon(std::size_t) override {}
+};
+
+std::unique_ptr<Ranks> connect(const FleetCheckFlags& flags, const LaunchedRank& launched) {
+  if (launched.size == 1 && flags.folder.empty() && !launched.has_mpi) return std::make_unique<OneRank>();
+  if (!flags.folder.empty()) {
+    if (launched.run.empty())
+      throw UsageError(
+          "--folder: the launcher gives the run no name, so that messages of an earlier one could be taken for this "
+          "one's; give a new name with --run");
+    // A name of a run is no path.
+    std::string name = "shiplap-run-" + launched.run;
+    std::ranges::replace(name, '/', '_');
+    return std::make_unique<FileRanks>(flags.folder, name, launched.rank, launched.size);
+  }
+  if (launched.has_mpi) return mpi_ranks(parse_seconds(flags.begin_within, "--begin-within"));
+  throw UsageError(fmt::format("{} is not the launcher of an MPI: give a folder that all nodes share with --folder",
+                               launched.launcher));
+}
+
+// --- rank 0
+
+FleetRun coordinated(Ranks& others, const FleetCheckFlags& flags, const RankWork& own_work, Seconds silence) {
+  const History history = flags.output.history.empty() ? History() : read_history(flags.output.history);
+  Progress shown;
+  const CoordinatorOptions options{.begin_within = parse_seconds(flags.begin_within, "--begin-within"),
+                                   .budget = parse_seconds(flags.budget, "--budget") + process_takes,
+                                   .repeats = flags.repeats,
+                                   .at_once = flags.at_once,
+                                   .program = SHIPLAP_VERSION,
+                                   .history = flags.output.history.empty() ? nullptr : &history,
+                                   .progress = [&](std::string_view what) { shown.update(what); },
+                                   .stop = [] { return is_terminated != 0; }};
+  // What has been reported by the time that a job is ended is judged.
+  std::signal(SIGTERM, [](int) { is_terminated = 1; });
+  return coordinate_and_work(others, options, own_work, silence);
+}
+
+void run_rank_zero(Ranks& others, const FleetCheckFlags& flags, const RankWork& own_work, Seconds silence) {
+  const FleetRun run = coordinated(others, flags, own_work, silence);
+  auto* const mpi = dynamic_cast<MpiRanks*>(&others);
+  // mpirun gives ranks a terminal, whatever becomes of their output.
+  TextStyle style = style_of_stdout();
+  style.colour = style.colour && others.size() == 1;
+  try {
+    report_fleet(run.results, {.missing = run.missing, .failed = run.failed}, flags.output, style);
+  } catch (const Error& error) {
+    if (mpi == nullptr || run.missing.empty()) throw;
+    fmt::print(stderr, "shiplap: {}\n", in_flags(error.what()));
+    std::fflush(nullptr);
+    mpi->abort(static_cast<int>(error.code()));
+  }
+  if (mpi != nullptr && !run.missing.empty()) {
+    std::fflush(nullptr);
+    mpi->abort(static_cast<int>(ExitCode::success));
+  }
+}
+
+}  // namespace
+
+void add_fleet_check(CLI::App& fleet) {
+  auto flags = std::make_shared<FleetCheckFlags>();
+  auto* command = fleet.add_subcommand("check", "Check many nodes under srun, mpirun or another launcher");
+  command->add_option("--device", flags->devices, "check these devices; default: every GPU that the rank sees")
+      ->type_name("D");
+  command->add_option("--budget", flags->budget, "longest time of the check of a GPU")
+      ->type_name("TIME")
+      ->capture_default_str();
+  command->add_option("--begin-within", flags->begin_within, "do not wait longer for ranks that do not begin")
+      ->type_name("TIME")
+      ->capture_default_str();
+  command->add_option("--repeats", flags->repeats, "check a GPU that is not good again, at most this often")
+      ->type_name("N")
+      ->check(CLI::Range(0u, 100u))
+      ->capture_default_str();
+  command->add_flag("--at-once", flags->at_once, "then copy with all GPUs of each node at once");
+  command
+      ->add_option("--folder", flags->folder,
+                   "send messages as files in this folder, which all nodes share; default: by MPI")
+      ->type_name("DIR");
+  command->add_option("--rank", flags->rank, "number of this process, from 0; default: the launcher's")->type_name("N");
+  command->add_option("--ranks", flags->ranks, "number of processes; default: the launcher's")->type_name("N");
+  command->add_option("--run", flags->run, "name of the run, the same in all ranks; default: the launcher's")
+      ->type_name("NAME");
+  command->add_option("--node", flags->node, "name of this node; default: the launcher's, or the host's")
+      ->type_name("NAME");
+  add_fleet_output_flags(*command, flags->output);
+  command->footer(
+      fmt::format("{} Rank 0 prints. Ranks that\\nhave died or hang are reported in time, and the rest is "
+                  "judged.",
+                  fleet_exit_status));
+  command->callback([flags] { run_fleet_check(*flags); });
+}
+
+void run_fleet_check(const FleetCheckFlags& flags) {
+  const LaunchedRank launched = rank_of(flags);
+  const Seconds budget = parse_seconds(flags.budget, "--budget");
+  if (budget <= Seconds{0}) throw UsageError("--budget 0: give more than 0 s");
+  if (launched.rank == 0 && !flags.output.history.empty()) require_writable(flags.output.history, "--history");
+  if (launched.rank == 0 && !flags.output.expect.empty()) read_text_file(flags.output.expect);  // before the checks
+  const std::string node = !flags.node.empty() ? flags.node : !launched.node.empty() ? launched.node : host_name();
+  const RankWork own_work = work_of(flags, node);
+  const Seconds silence =
+      parse_seconds(flags.begin_within, "--begin-within") + gpus_of_longest_silence * (budget + process_takes);
+  const std::unique_ptr<Ranks> ranks = connect(flags, launched);
+  if (ranks->rank() == 0)
+    run_rank_zero(*ranks, flags, own_work, silence);
+  else if (auto* const mpi = dynamic_cast<MpiRanks*>(ranks.get()); !work(*ranks, own_work, silence) && mpi != nullptr)
+    mpi->leave();
+}
+
+void add_fleet_copy(CLI::App& fleet) {
+  auto flags = std::make_shared<FleetCopyFlags>();
+  auto* command = fleet.add_subcommand("copy", "Copy with one GPU at a given time, beside others that do the same");
+  command->add_option("--device", flags->device, "the GPU; default: the first")->type_name("D");
+  command->add_option("--begin", flags->begin, "when to begin, in seconds since 1970")->type_name("T")->required();
+  command->footer("Prints the document of a check. shiplap fleet check --at-once has each rank run this command.");
+  command->callback([flags] { run_fleet_copy(*flags); });
+}
+
+void run_fleet_copy(const FleetCopyFlags& flags) {
+  constexpr Seconds lasts{1};
+  constexpr Seconds between{1};
+  const Seconds begin = Seconds{flags.begin} - std::chrono::system_clock::now().time_since_epoch() + wall_clock();
+  const auto device = open(device_to_measure(flags.device));
+  const DeviceInfo info = device->info();
+  const auto figure = [](const char* what, Bandwidth rate) {
+    return CheckedFigure{.what = what,
+                         .measured = to_string(rate),
+                         .limit = "unknown: others copy at the same time",
+                         .unit = "B/s",
+                         .measured_value = rate.bytes_per_second,
+                         .causes = {}};
+  };
+  const Bandwidth to = copy_rate_within(*device, CopyDirection::host_to_device, {.begin = begin, .end = begin + lasts});
+  const Seconds second = begin + lasts + between;
+  const Bandwidth from =
+      copy_rate_within(*device, CopyDirection::device_to_host, {.begin = second, .end = second + lasts});
+  NodeCheck copied;
+  copied.profile.name = kebab_case(info.name);
+  copied.figures = {figure(at_once_to_gpu, to), figure(at_once_from_gpu, from)};
+  copied.attempts = 1;
+  const auto bus = info.conditions.find("gpu.pci_bus_id");
+  print_json(check_document(
+      {.node = host_name(), .gpu = info.id, .pci_bus_id = bus == info.conditions.end() ? "" : bus->second}, copied));
+}
+
+}  // namespace shiplap::cli

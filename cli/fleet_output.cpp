@@ -1,0 +1,95 @@
+#include "cli/fleet_output.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+
+#include "cli/common.hpp"
+#include "shiplap/core/error.hpp"
+#include "shiplap/core/json.hpp"
+#include "shiplap/core/printable.hpp"
+#include "shiplap/fleet/history.hpp"
+#include "shiplap/report/fleet_report.hpp"
+
+namespace shiplap::cli {
+namespace {
+
+constexpr std::size_t most_named = 10;
+constexpr std::size_t longest_name = 300;
+
+std::string listed(const char* what, const std::vector<std::string>& names) {
+  if (names.empty()) return "";
+  const std::size_t shown = std::min(names.size(), most_named);
+  std::string text = fmt::format("{} ({}):\n", what, names.size());
+  for (std::size_t i = 0; i < shown; ++i) text += fmt::format("  {}\n", names[i]);
+  if (shown < names.size()) text += fmt::format("  and {} more\n", names.size() - shown);
+  return text + "\n";
+}
+
+/// The name of a host without its domain.
+std::string short_name(const std::string& host) { return host.substr(0, host.find('.')); }
+
+/// Names in a file, one in a line, of nodes that have no result. A name with its domain and one without are the same.
+std::vector<std::string> missing_nodes(const std::string& file, std::span<const NodeResult> results) {
+  if (file.empty()) return {};
+  std::set<std::string> full;
+  std::set<std::string> without_domain;
+  for (const NodeResult& result : results) {
+    full.insert(result.node);
+    if (short_name(result.node) == result.node) without_domain.insert(result.node);
+  }
+  std::set<std::string> shortened;
+  for (const std::string& name : full) shortened.insert(short_name(name));
+  std::vector<std::string> missing;
+  std::istringstream lines(read_text_file(file));
+  for (std::string name; lines >> name;) {
+    const bool has_domain = short_name(name) != name;
+    if (full.contains(name) || (has_domain ? without_domain.contains(short_name(name)) : shortened.contains(name)))
+      continue;
+    missing.push_back(printable(name, longest_name));
+  }
+  return missing;
+}
+
+}  // namespace
+
+void add_fleet_output_flags(CLI::App& app, FleetOutputFlags& flags) {
+  app.add_option("--history", flags.history,
+                 "compare GPUs with their earlier checks in this file, and add the checks of good ones")
+      ->type_name("FILE");
+  app.add_option("--expect", flags.expect, "names of nodes, one in a line: those without a result are reported")
+      ->type_name("FILE");
+  add_json_flag(app, flags.json);
+}
+
+void report_fleet(std::span<const NodeResult> results, const FleetGaps& gaps, const FleetOutputFlags& flags,
+                  const TextStyle& style) {
+  if (results.empty()) {
+    std::string reason;
+    if (!gaps.failed.empty()) reason = ": " + gaps.failed.front();
+    if (gaps.failed.empty() && !gaps.missing.empty()) reason = ": " + gaps.missing.front();
+    throw Error("there is no check to judge" + reason);
+  }
+  std::vector<std::string> missing = missing_nodes(flags.expect, results);
+  missing.insert(missing.end(), gaps.missing.begin(), gaps.missing.end());
+  const History history = flags.history.empty() ? History() : read_history(flags.history);
+  const JudgedFleet judged = judge(results, {}, flags.history.empty() ? nullptr : &history);
+  if (!flags.history.empty()) add_to_history(flags.history, good_results(results, judged));
+  if (flags.json) {
+    Json json = to_json(judged);
+    json["missing"] = missing;
+    json["failed"] = gaps.failed;
+    print_json(json);
+  } else {
+    print(listed("no result", missing) + listed("not done", gaps.failed) + fleet_report(judged, style));
+  }
+  if (const std::size_t sick = judged.count(NodeState::sick); sick > 0)
+    throw CheckFailed(fmt::format("{} of {} {} {} sick", sick, judged.nodes.size(),
+                                  judged.nodes.size() == 1 ? "GPU" : "GPUs", sick == 1 ? "is" : "are"));
+}
+
+}  // namespace shiplap::cli

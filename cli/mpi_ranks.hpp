@@ -1,0 +1,24 @@
+// Messages between ranks by MPI, whose library is loaded when it is needed.
+#pragma once
+
+#include <memory>
+
+#include "shiplap/fleet/ranks.hpp"
+
+namespace shiplap::cli {
+
+/// The ranks that an MPI's launcher has started.
+class MpiRanks : public Ranks {
+ public:
+  /// Ends MPI in all ranks at once, with this exit code. Where a rank has died, an orderly end would wait for it.
+  virtual void abort(int exit_code) = 0;
+  /// Does not wait for other ranks when this is destroyed.
+  virtual void leave() = 0;
+};
+
+/// Begins MPI. The destructor ends it, and waits for all ranks. Throws Unsupported when this build has no MPI, Error
+/// when MPI fails. MPI begins only when all ranks begin it: when that takes longer than `begin_within`, the process
+/// says so and exits with ExitCode::failure.
+std::unique_ptr<MpiRanks> mpi_ranks(Seconds begin_within);
+
+}  // namespace shiplap::cli

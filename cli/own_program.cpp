@@ -1,0 +1,129 @@
+#include "cli/own_program.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <optional>
+#include <system_error>
+
+#include "cli/files_of_program.hpp"
+#include "shiplap/core/error.hpp"
+
+extern char** environ;
+
+namespace shiplap::cli {
+namespace {
+
+/// Time between two looks whether the process has ended.
+constexpr int look_at_process_ms = 20;
+
+std::string system_text(int error) { return std::generic_category().message(error); }
+
+/// A pipe from a process. Other processes do not inherit it.
+class Pipe {
+ public:
+  Pipe() {
+    if (pipe2(ends_.data(), O_CLOEXEC) != 0)
+      throw Error(fmt::format("cannot start another process: pipe2: {}", system_text(errno)));
+    fcntl(ends_[0], F_SETFL, O_NONBLOCK);
+  }
+  ~Pipe() {
+    close_end(0);
+    close_end(1);
+  }
+  Pipe(const Pipe&) = delete;
+  Pipe& operator=(const Pipe&) = delete;
+
+  int write_end() const { return ends_[1]; }
+  void close_write_end() { close_end(1); }
+  pollfd wait_for() const { return {.fd = ends_[0], .events = POLLIN, .revents = 0}; }
+  /// Takes what has been written so far.
+  void take(std::string& text) {
+    std::array<char, 4096> piece{};
+    while (ends_[0] >= 0) {
+      const ssize_t n = ::read(ends_[0], piece.data(), piece.size());
+      if (n < 0 && errno == EINTR) continue;
+      if (n == 0) close_end(0);
+      if (n <= 0) break;
+      text.append(piece.data(), static_cast<std::size_t>(n));
+    }
+  }
+
+ private:
+  void close_end(std::size_t end) {
+    if (ends_[end] >= 0) ::close(ends_[end]);
+    ends_[end] = -1;
+  }
+  std::array<int, 2> ends_{-1, -1};
+};
+
+pid_t start(std::vector<std::string> words, const Pipe& out, const Pipe& err) {
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_adddup2(&actions, out.write_end(), STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, err.write_end(), STDERR_FILENO);
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  pid_t process = 0;
+  const int error = posix_spawn(&process, arguments.front(), &actions, nullptr, arguments.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  if (error != 0) throw Error(fmt::format("{} cannot be started: {}", words.front(), system_text(error)));
+  return process;
+}
+
+}  // namespace
+
+ProcessOutput run_own_program(const std::vector<std::string>& arguments, const Deadline& deadline) {
+  std::vector<std::string> words{own_program().string()};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  Pipe out;
+  Pipe err;
+  const pid_t process = start(words, out, err);
+  out.close_write_end();
+  err.close_write_end();
+  ProcessOutput output;
+  for (;;) {
+    std::array<pollfd, 2> waited{out.wait_for(), err.wait_for()};
+    poll(waited.data(), waited.size(), look_at_process_ms);
+    int status = 0;
+    const bool has_ended = waitpid(process, &status, WNOHANG) == process;
+    out.take(output.out);
+    err.take(output.err);
+    if (has_ended && WIFSIGNALED(status))
+      throw Error(fmt::format("signal {} ({}) ended shiplap {}", WTERMSIG(status), strsignal(WTERMSIG(status)),
+                              fmt::join(arguments, " ")));
+    if (has_ended) {
+      output.exit_code = WEXITSTATUS(status);
+      return output;
+    }
+    if (deadline.passed()) {
+      kill(process, SIGKILL);
+      waitpid(process, nullptr, WNOHANG);
+      throw Error(fmt::format("shiplap {} has not ended in time; look for a driver or a GPU that hangs",
+                              fmt::join(arguments, " ")));
+    }
+  }
+}
+
+std::string message_of(const ProcessOutput& output) {
+  std::string text = output.err;
+  text.erase(text.find_last_not_of(" \n") + 1);
+  text.erase(0, text.rfind('\n') + 1);
+  constexpr std::string_view name = "shiplap: ";
+  if (text.starts_with(name)) text.erase(0, name.size());
+  return text.empty() ? fmt::format("it ended with exit code {}", output.exit_code) : text;
+}
+
+}  // namespace shiplap::cli

@@ -1,0 +1,44 @@
+// The part of rank 0 in the check of a fleet: it collects what all ranks report, has outliers checked again, and says
+// which ranks did not answer.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "shiplap/fleet/judge.hpp"
+#include "shiplap/fleet/node_result.hpp"
+#include "shiplap/fleet/ranks.hpp"
+
+namespace shiplap {
+
+struct CoordinatorOptions {
+  Seconds begin_within{60};  ///< a rank that has not reported by then is not waited for
+  Seconds budget{60};        ///< longest time of the check of a GPU; a rank that needs longer is not waited for
+  Seconds grace{10};         ///< time that a rank may take beyond its budgets, for starting programs and messages
+  unsigned repeats = 1;      ///< number of times that a GPU which is not good is checked again
+  bool at_once = false;      ///< whether the GPUs of a node also copy at once
+  std::string program{};     ///< version of the program of rank 0; others are reported
+  JudgeOptions judging{};    ///< when a GPU is an outlier, which is then checked again
+  const History* history = nullptr;  ///< earlier figures of the nodes; null: none
+  /// Called with what is waited for, for people.
+  std::function<void(std::string_view)> progress{};
+  /// Returns whether to wait for nobody any more, so that what has been reported is judged. Empty: it never is.
+  std::function<bool()> stop{};
+};
+
+/// What all ranks have reported.
+struct FleetRun {
+  std::vector<NodeResult> results{};   ///< every check that was done
+  std::vector<std::string> missing{};  ///< ranks that did not answer in time, with what is known of them
+  std::vector<std::string> failed{};   ///< checks that could not be done, and why
+};
+
+/// Gives each GPU that ranks see to one of them, collects from all ranks, each of which calls `work`, and ends them. A
+/// rank that dies or hangs is reported in time,
+/// and the rest is collected. The time grows linearly with the number of ranks. Throws Error when the connection
+/// of this rank is broken.
+FleetRun coordinate(Ranks&, const CoordinatorOptions&);
+
+}  // namespace shiplap

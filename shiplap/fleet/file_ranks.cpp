@@ -1,0 +1,107 @@
+#include "shiplap/fleet/file_ranks.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "shiplap/core/error.hpp"
+#include "shiplap/core/json.hpp"
+
+namespace shiplap {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr Seconds shortest_pause = milliseconds(5);
+constexpr Seconds longest_pause = milliseconds(200);
+
+void make_folder(const fs::path& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error)
+    throw Error(fmt::format("cannot make the folder {}: {}; name one that all ranks can write", folder.string(),
+                            error.message()));
+}
+
+/// The rank that sent a message, from the name of its file; nullopt for other files.
+std::optional<std::size_t> sender(const std::string& name) {
+  std::size_t from = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), from);
+  if (error != std::errc() || end == name.data() + name.size() || *end != '-') return std::nullopt;
+  return from;
+}
+
+}  // namespace
+
+FileRanks::FileRanks(const fs::path& shared, const std::string& run, std::size_t rank, std::size_t size)
+    : run_(shared / run), rank_(rank), size_(size) {
+  if (rank >= size) throw UsageError(fmt::format("rank {} of {} ranks: the first rank is 0", rank, size));
+  make_folder(run_);
+}
+
+FileRanks::~FileRanks() {
+  std::error_code ignored;
+  fs::remove_all(inbox(rank_), ignored);
+  fs::remove(run_, ignored);  // only when it is empty
+}
+
+fs::path FileRanks::inbox(std::size_t rank) const { return run_ / fmt::format("to-{}", rank); }
+
+void FileRanks::send(std::size_t to, const std::string& text) {
+  std::error_code error;
+  // Not the folder of the run: without it the run is over, and nobody would remove the message.
+  fs::create_directory(inbox(to), error);
+  if (error)
+    throw Error(fmt::format("rank {} cannot send to rank {}: {}: {}; the run may be over", rank_, to,
+                            inbox(to).string(), error.message()));
+  // Renaming makes the message whole. It need not survive a crash, so that it is not flushed to the disk.
+  const fs::path file = inbox(to) / fmt::format("{}-{:012}", rank_, sent_++);
+  const fs::path unfinished = inbox(to) / fmt::format("unfinished-{}", file.filename().string());
+  std::ofstream stream(unfinished, std::ios::binary);
+  stream << text;
+  stream.close();
+  if (stream) fs::rename(unfinished, file, error);
+  if (!stream || error)
+    throw Error(fmt::format("rank {} cannot send to rank {}: {} cannot be written; look whether the disk is full",
+                            rank_, to, file.string()));
+}
+
+std::optional<RankMessage> FileRanks::receive(const Deadline& deadline) {
+  Seconds pause = shortest_pause;
+  for (;;) {
+    if (received_.empty()) collect();
+    if (!received_.empty()) {
+      RankMessage first = std::move(received_.front());
+      received_.pop_front();
+      return first;
+    }
+    if (deadline.passed()) return std::nullopt;
+    sleep_for(std::min(deadline.left(), pause));
+    pause = std::min(2 * pause, longest_pause);
+  }
+}
+
+void FileRanks::collect() {
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (fs::directory_iterator entry(inbox(rank_), error), end; !error && entry != end; entry.increment(error))
+    if (sender(entry->path().filename().string())) files.push_back(entry->path());
+  // The messages of one rank, in the order of sending.
+  std::ranges::sort(files);
+  for (const fs::path& file : files) {
+    received_.push_back({.from = *sender(file.filename().string()), .text = read_text_file(file.string())});
+    fs::remove(file, error);
+  }
+}
+
+void FileRanks::abandon(std::size_t rank) {
+  std::error_code ignored;
+  fs::remove_all(inbox(rank), ignored);
+}
+
+}  // namespace shiplap

@@ -1,0 +1,43 @@
+// Messages between ranks as files in a folder that all ranks share.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <filesystem>
+#include <vector>
+
+#include "shiplap/fleet/ranks.hpp"
+
+namespace shiplap {
+
+/// Ranks of one run. Their messages are files in a folder of the run, each written whole and removed by the rank that
+/// receives it. The last rank to end removes the folder.
+class FileRanks : public Ranks {
+ public:
+  /// `run` is the name of the run, which no other run has. Makes the folder `shared`/`run`. Throws Error when it cannot
+  /// be made, UsageError when `rank` is not below `size`.
+  FileRanks(const std::filesystem::path& shared, const std::string& run, std::size_t rank, std::size_t size);
+  /// Removes what was sent to this rank, and the folder of the run when it is empty.
+  ~FileRanks() override;
+  FileRanks(const FileRanks&) = delete;
+  FileRanks& operator=(const FileRanks&) = delete;
+
+  std::size_t rank() const override { return rank_; }
+  std::size_t size() const override { return size_; }
+  void send(std::size_t to, const std::string& text) override;
+  /// Looks for files every few milliseconds, later every 0.2 s.
+  std::optional<RankMessage> receive(const Deadline&) override;
+  void abandon(std::size_t rank) override;
+
+ private:
+  std::filesystem::path inbox(std::size_t rank) const;
+  void collect();
+
+  std::filesystem::path run_;
+  std::size_t rank_;
+  std::size_t size_;
+  std::uint64_t sent_ = 0;
+  std::deque<RankMessage> received_;
+};
+
+}  // namespace shiplap

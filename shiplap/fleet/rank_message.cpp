@@ -1,0 +1,115 @@
+#include "shiplap/fleet/rank_message.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "shiplap/core/error.hpp"
+
+namespace shiplap {
+namespace {
+
+constexpr const char* message_schema = "shiplap/rank-message";
+constexpr std::uint64_t message_version = 1;
+
+Json message(const char* kind) { return {{"schema", message_schema}, {"version", message_version}, {"kind", kind}}; }
+
+const char* name_of(Task task) { return task == Task::check ? "check" : "copy_at_once"; }
+
+Task task_from_json(const JsonReader& json) {
+  for (const Task task : {Task::check, Task::copy_at_once})
+    if (json.string() == name_of(task)) return task;
+  json.fail("check or copy_at_once");
+}
+
+DeviceList devices_from_json(const JsonReader& json) {
+  DeviceList list{.devices = {}, .failure = json.at("failure").string()};
+  const JsonReader devices = json.at("devices");
+  for (std::size_t i = 0; i < devices.size(); ++i)
+    list.devices.push_back({devices.at(i).at("name").string(), devices.at(i).at("pci_bus_id").string()});
+  return list;
+}
+
+Answer answer_from_json(const JsonReader& json) {
+  Answer answer{.task = task_from_json(json.at("task")), .device = json.at("device").string()};
+  if (const auto failure = json.find("failure"))
+    answer.failure = failure->string();
+  else
+    answer.result = node_result_from_json(json.at("check"));
+  return answer;
+}
+
+}  // namespace
+
+std::string to_text(const Hello& hello) {
+  Json json = message("hello");
+  json["node"] = hello.node;
+  json["clock"] = hello.clock.count();
+  json["program"] = hello.program;
+  return json.dump();
+}
+
+std::string to_text(const DeviceList& list) {
+  Json json = message("devices");
+  json["devices"] = Json::array();
+  for (const RankDevice& device : list.devices)
+    json["devices"].push_back({{"name", device.name}, {"pci_bus_id", device.pci_bus_id}});
+  json["failure"] = list.failure;
+  return json.dump();
+}
+
+std::string to_text(Task task, const std::string& device, const Json& check) {
+  Json json = message("answer");
+  json["task"] = name_of(task);
+  json["device"] = device;
+  json["check"] = check;
+  return json.dump();
+}
+
+std::string failure_text(Task task, const std::string& device, const std::string& why) {
+  Json json = message("answer");
+  json["task"] = name_of(task);
+  json["device"] = device;
+  json["failure"] = why;
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string to_text(const Order& order) {
+  Json json = message("order");
+  json["end"] = order.end;
+  json["all_answered"] = order.all_answered;
+  json["task"] = name_of(order.task);
+  json["devices"] = order.devices;
+  json["begin"] = order.begin.count();
+  return json.dump();
+}
+
+RankReport report_from_text(std::string_view text, const std::string& source) {
+  const Json json = parse_json(text, source);
+  const JsonReader reader(json, source);
+  require_schema(reader, message_schema, message_version);
+  const std::string kind = reader.at("kind").string();
+  if (kind == "hello")
+    return Hello{.node = reader.at("node").string(),
+                 .clock = Seconds{reader.at("clock").number()},
+                 .program = reader.at("program").string()};
+  if (kind == "devices") return devices_from_json(reader);
+  if (kind == "answer") return answer_from_json(reader);
+  reader.at("kind").fail("hello, devices or answer");
+}
+
+Order order_from_text(std::string_view text, const std::string& source) {
+  const Json json = parse_json(text, source);
+  const JsonReader reader(json, source);
+  require_schema(reader, message_schema, message_version);
+  Order order{.end = reader.at("end").boolean(),
+              .all_answered = reader.at("all_answered").boolean(),
+              .task = task_from_json(reader.at("task")),
+              .devices = {},
+              .begin = Seconds{reader.at("begin").number()}};
+  const JsonReader devices = reader.at("devices");
+  for (std::size_t i = 0; i < devices.size(); ++i) order.devices.push_back(devices.at(i).string());
+  return order;
+}
+
+}  // namespace shiplap

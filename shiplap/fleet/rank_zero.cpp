@@ -1,0 +1,93 @@
+#include "shiplap/fleet/rank_zero.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <thread>
+#include <utility>
+
+#include "shiplap/core/error.hpp"
+
+namespace shiplap {
+namespace {
+
+/// Longest wait for other ranks before the worker of this rank is heard again.
+constexpr Seconds look_at_worker = milliseconds(20);
+/// Longest wait at once. A condition variable cannot wait for an infinite time.
+constexpr Seconds longest_wait{3600};
+
+}  // namespace
+
+RankZero::RankZero(Ranks& others) : others_(others) {
+  if (others.rank() != 0) throw UsageError(fmt::format("rank {} cannot coordinate: rank 0 does", others.rank()));
+}
+
+void RankZero::Queue::push(std::string text) {
+  {
+    const std::lock_guard lock(mutex_);
+    texts_.push_back(std::move(text));
+  }
+  filled_.notify_one();
+}
+
+std::optional<std::string> RankZero::Queue::pop(const Deadline& deadline) {
+  std::unique_lock lock(mutex_);
+  while (texts_.empty()) {
+    const Seconds left = std::min(deadline.left(), longest_wait);
+    if (left <= Seconds{0}) return std::nullopt;
+    filled_.wait_for(lock, left);
+  }
+  std::string first = std::move(texts_.front());
+  texts_.pop_front();
+  return first;
+}
+
+void RankZero::Coordinator::send(std::size_t to, const std::string& text) {
+  if (to == 0)
+    both_.to_worker_.push(text);
+  else
+    both_.others_.send(to, text);
+}
+
+std::optional<RankMessage> RankZero::Coordinator::receive(const Deadline& deadline) {
+  for (;;) {
+    if (auto text = both_.to_coordinator_.pop(Deadline(wall_clock())))
+      return RankMessage{.from = 0, .text = std::move(*text)};
+    const Seconds left = deadline.left();
+    if (auto message = both_.others_.receive(Deadline(wall_clock() + std::clamp(left, Seconds{0}, look_at_worker))))
+      return message;
+    if (left <= Seconds{0}) return std::nullopt;
+  }
+}
+
+void RankZero::Coordinator::abandon(std::size_t rank) {
+  if (rank != 0) both_.others_.abandon(rank);
+}
+
+void RankZero::Worker::send(std::size_t to, const std::string& text) {
+  if (to != 0) throw Error(fmt::format("the worker of rank 0 sends to rank 0 alone, not to rank {}", to));
+  both_.to_coordinator_.push(text);
+}
+
+std::optional<RankMessage> RankZero::Worker::receive(const Deadline& deadline) {
+  auto text = both_.to_worker_.pop(deadline);
+  if (!text) return std::nullopt;
+  return RankMessage{.from = 0, .text = std::move(*text)};
+}
+
+FleetRun coordinate_and_work(Ranks& others, const CoordinatorOptions& options, const RankWork& own_work,
+                             Seconds longest_silence) {
+  RankZero both(others);
+  const std::jthread worker([&] {
+    try {
+      work(both.worker(), own_work, longest_silence);
+    } catch (const std::exception&) {
+      // The coordinator finds this rank silent, as any other.
+    }
+  });
+  return coordinate(both.coordinator(), options);
+}
+
+}  // namespace shiplap

@@ -1,0 +1,76 @@
+// The two ends of rank 0, which coordinates the others and checks GPUs of its own.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <string>
+
+#include "shiplap/fleet/coordinator.hpp"
+#include "shiplap/fleet/ranks.hpp"
+#include "shiplap/fleet/worker.hpp"
+
+namespace shiplap {
+
+/// Gives rank 0 two ends: one for its coordinator, which receives from all ranks, and one for its worker, which talks
+/// to the coordinator in another thread. Only the coordinator's thread uses the connection to the other ranks.
+class RankZero {
+ public:
+  /// `others` connects to the other ranks and must outlive this. Throws UsageError unless it is that of rank 0.
+  explicit RankZero(Ranks& others);
+
+  Ranks& coordinator() { return coordinator_; }
+  Ranks& worker() { return worker_; }
+
+ private:
+  /// Texts from one thread to another.
+  class Queue {
+   public:
+    void push(std::string text);
+    std::optional<std::string> pop(const Deadline&);
+
+   private:
+    std::mutex mutex_;
+    std::condition_variable filled_;
+    std::deque<std::string> texts_;
+  };
+
+  class Coordinator : public Ranks {
+   public:
+    explicit Coordinator(RankZero& both) : both_(both) {}
+    std::size_t rank() const override { return 0; }
+    std::size_t size() const override { return both_.others_.size(); }
+    void send(std::size_t to, const std::string& text) override;
+    std::optional<RankMessage> receive(const Deadline&) override;
+    void abandon(std::size_t rank) override;
+
+   private:
+    RankZero& both_;
+  };
+
+  class Worker : public Ranks {
+   public:
+    explicit Worker(RankZero& both) : both_(both) {}
+    std::size_t rank() const override { return 0; }
+    std::size_t size() const override { return both_.others_.size(); }
+    /// Throws Error unless `to` is 0.
+    void send(std::size_t to, const std::string& text) override;
+    std::optional<RankMessage> receive(const Deadline&) override;
+    void abandon(std::size_t) override {}
+
+   private:
+    RankZero& both_;
+  };
+
+  Ranks& others_;
+  Queue to_coordinator_;
+  Queue to_worker_;
+  Coordinator coordinator_{*this};
+  Worker worker_{*this};
+};
+
+/// Does the part of rank 0: coordinates all ranks, and works as one of them in another thread. `others` connects to the
+/// other ranks. Throws as `coordinate` does.
+FleetRun coordinate_and_work(Ranks& others, const CoordinatorOptions&, const RankWork&, Seconds longest_silence);
+
+}  // namespace shiplap

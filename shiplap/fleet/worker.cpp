@@ -1,0 +1,68 @@
+#include "shiplap/fleet/worker.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <future>
+#include <nlohmann/json.hpp>
+
+#include "shiplap/core/error.hpp"
+
+namespace shiplap {
+namespace {
+
+constexpr std::size_t coordinator = 0;
+
+DeviceList listed(const RankWork& work) {
+  try {
+    return {.devices = work.devices(), .failure = {}};
+  } catch (const Error& error) {
+    return {.devices = {}, .failure = error.what()};
+  }
+}
+
+/// The text of the report on what `act` does with a device.
+std::string report(Task task, const std::string& device, const std::function<Json()>& act) {
+  try {
+    return to_text(task, device, act());
+  } catch (const Error& error) {
+    return failure_text(task, device, error.what());
+  }
+}
+
+void check(Ranks& ranks, const RankWork& work, const std::vector<std::string>& devices) {
+  for (const std::string& device : devices)
+    ranks.send(coordinator, report(Task::check, device, [&] { return work.check(device); }));
+}
+
+void copy_at_once(Ranks& ranks, const RankWork& work, const std::vector<std::string>& devices, Seconds begin) {
+  std::vector<std::future<std::string>> reports;
+  for (const std::string& device : devices)
+    reports.push_back(std::async(std::launch::async, [&work, &device, begin] {
+      return report(Task::copy_at_once, device, [&] { return work.copy_at_once(device, begin); });
+    }));
+  for (std::future<std::string>& one : reports) ranks.send(coordinator, one.get());
+}
+
+}  // namespace
+
+bool work(Ranks& ranks, const RankWork& work, Seconds longest_silence) {
+  ranks.send(coordinator, to_text(Hello{.node = work.node,
+                                        .clock = std::chrono::system_clock::now().time_since_epoch(),
+                                        .program = work.program}));
+  ranks.send(coordinator, to_text(listed(work)));
+  for (;;) {
+    const auto message = ranks.receive(Deadline(wall_clock() + longest_silence));
+    if (!message)
+      throw Error(fmt::format("rank 0 has been silent for {}, so rank {} ends; look for what ended rank 0",
+                              to_string(longest_silence), ranks.rank()));
+    const Order order = order_from_text(message->text, fmt::format("order of rank {}", message->from));
+    if (order.end) return order.all_answered;
+    if (order.task == Task::copy_at_once)
+      copy_at_once(ranks, work, order.devices, order.begin);
+    else
+      check(ranks, work, order.devices);
+  }
+}
+
+}  // namespace shiplap

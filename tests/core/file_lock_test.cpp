@@ -1,0 +1,74 @@
+#include "shiplap/core/file_lock.hpp"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <memory>
+
+#include "shiplap/core/deadline.hpp"
+#include "shiplap/core/error.hpp"
+#include "tests/support/message_of.hpp"
+
+namespace shiplap {
+namespace {
+
+namespace fs = std::filesystem;
+
+class FileLockTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (fs::temp_directory_path() / "shiplap-lock-XXXXXX").string();
+    ASSERT_NE(mkdtemp(name.data()), nullptr);
+    folder = name;
+  }
+  void TearDown() override { fs::remove_all(folder); }
+  /// A process that takes the lock and ends when it has it.
+  pid_t locker() const {
+    const pid_t child = fork();
+    if (child == 0) {
+      const FileLock lock((folder / "file").string());
+      _exit(0);
+    }
+    return child;
+  }
+  static bool has_ended(pid_t child) {
+    int status = 0;
+    return waitpid(child, &status, WNOHANG) == child;
+  }
+  fs::path folder;
+};
+
+TEST_F(FileLockTest, makes_another_process_wait_until_it_is_released) {
+  auto lock = std::make_unique<FileLock>((folder / "file").string());
+  const pid_t other = locker();
+  sleep_for(milliseconds(200));
+  EXPECT_FALSE(has_ended(other));
+  lock.reset();
+  int status = 1;
+  EXPECT_EQ(waitpid(other, &status, 0), other);
+  EXPECT_EQ(status, 0);
+}
+
+TEST_F(FileLockTest, is_gone_with_a_process_that_is_killed) {
+  const pid_t holder = fork();
+  if (holder == 0) {
+    const FileLock lock((folder / "file").string());
+    sleep_for(Seconds{60});
+    _exit(0);
+  }
+  sleep_for(milliseconds(200));
+  kill(holder, SIGKILL);
+  waitpid(holder, nullptr, 0);
+  const FileLock lock((folder / "file").string());
+}
+
+TEST_F(FileLockTest, without_a_folder_names_the_file) {
+  EXPECT_NE(message_of([&] { FileLock((folder / "none" / "file").string()); }).find("none/file"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace shiplap

@@ -1,0 +1,96 @@
+#include "shiplap/fleet/file_ranks.hpp"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <memory>
+#include <thread>
+
+#include "shiplap/core/error.hpp"
+#include "tests/support/message_of.hpp"
+
+namespace shiplap {
+namespace {
+
+namespace fs = std::filesystem;
+
+class FileRanksTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (fs::temp_directory_path() / "shiplap-ranks-XXXXXX").string();
+    ASSERT_NE(mkdtemp(name.data()), nullptr);
+    shared = name;
+  }
+  void TearDown() override { fs::remove_all(shared); }
+  std::unique_ptr<FileRanks> rank(std::size_t number, std::size_t size = 4) const {
+    return std::make_unique<FileRanks>(shared, "run", number, size);
+  }
+  static Deadline soon() { return Deadline(wall_clock() + Seconds{5}); }
+  static Deadline now() { return Deadline(wall_clock()); }
+  fs::path shared;
+};
+
+TEST_F(FileRanksTest, messages_arrive_in_order_and_once) {
+  const auto zero = rank(0);
+  const auto one = rank(1);
+  for (int i = 0; i < 20; ++i) one->send(0, "text " + std::to_string(i));
+  for (int i = 0; i < 20; ++i) {
+    const auto message = zero->receive(soon());
+    ASSERT_TRUE(message);
+    EXPECT_EQ(message->from, 1u);
+    EXPECT_EQ(message->text, "text " + std::to_string(i));
+  }
+  EXPECT_FALSE(zero->receive(now()));
+}
+
+TEST_F(FileRanksTest, a_message_is_received_while_it_is_waited_for) {
+  const auto zero = rank(0);
+  const std::jthread sender([&] {
+    sleep_for(milliseconds(100));
+    rank(3)->send(0, "late");
+  });
+  const auto message = zero->receive(soon());
+  ASSERT_TRUE(message);
+  EXPECT_EQ(message->from, 3u);
+}
+
+TEST_F(FileRanksTest, the_last_rank_removes_the_folder_of_the_run) {
+  auto zero = rank(0);
+  auto one = rank(1);
+  one->send(0, "not received");
+  zero->send(1, "not received");
+  zero.reset();
+  EXPECT_TRUE(fs::exists(shared / "run"));
+  one.reset();
+  EXPECT_TRUE(fs::is_empty(shared));
+}
+
+TEST_F(FileRanksTest, what_was_sent_to_a_dead_rank_is_removed_and_its_return_is_an_error) {
+  auto zero = rank(0);
+  auto late = rank(2);
+  zero->send(2, "end");
+  zero->abandon(2);
+  zero.reset();
+  EXPECT_TRUE(fs::is_empty(shared));
+  EXPECT_NE(message_of([&] { late->send(0, "here I am"); }).find("the run may be over"), std::string::npos);
+}
+
+TEST_F(FileRanksTest, a_file_that_is_not_finished_is_no_message) {
+  const auto zero = rank(0);
+  fs::create_directory(shared / "run" / "to-0");
+  std::ofstream(shared / "run" / "to-0" / "unfinished-1-000000000000") << "half";
+  std::ofstream(shared / "run" / "to-0" / "notes") << "of an administrator";
+  EXPECT_FALSE(zero->receive(now()));
+}
+
+TEST_F(FileRanksTest, ranks_that_do_not_exist_and_folders_that_cannot_be_made_are_refused) {
+  EXPECT_NE(message_of<UsageError>([&] { rank(4); }).find("rank 4 of 4"), std::string::npos);
+  std::ofstream(shared / "file") << "";
+  EXPECT_NE(message_of([&] { FileRanks(shared / "file", "run", 0, 1); }).find("name one that all ranks can write"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace shiplap

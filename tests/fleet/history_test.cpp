@@ -1,0 +1,131 @@
+#include "shiplap/fleet/history.hpp"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "shiplap/core/error.hpp"
+#include "tests/fleet/planted_fleet.hpp"
+#include "tests/support/message_of.hpp"
+
+namespace shiplap {
+namespace {
+
+namespace fs = std::filesystem;
+
+class HistoryFile : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (fs::temp_directory_path() / "shiplap-history-XXXXXX").string();
+    ASSERT_NE(mkdtemp(name.data()), nullptr);
+    folder = name;
+    file = (folder / "history.json").string();
+  }
+  void TearDown() override { fs::remove_all(folder); }
+  fs::path folder;
+  std::string file;
+};
+
+NodeResult with(double value) {
+  return {.node = "n",
+          .gpu = "cuda:0",
+          .figures = {{.what = "x", .measured = "", .limit = "", .measured_value = value, .causes = {}}}};
+}
+
+TEST(EarlierValues, keep_the_first_and_the_newest) {
+  EarlierValues values;
+  for (int i = 1; i <= 100; ++i) values.add(i);
+  ASSERT_EQ(values.first.size(), EarlierValues::most_kept);
+  ASSERT_EQ(values.last.size(), EarlierValues::most_kept);
+  EXPECT_EQ(values.first.front(), 1);
+  EXPECT_EQ(values.first.back(), 16);
+  EXPECT_EQ(values.last.front(), 85);
+  EXPECT_EQ(values.last.back(), 100);
+}
+
+TEST(History, a_slow_decline_is_compared_with_the_beginning_and_an_upgrade_with_the_time_after) {
+  History falls;
+  for (int i = 0; i < 100; ++i) falls.add(with(100 - 0.3 * i));
+  EXPECT_GT(falls.earlier("n cuda:0", "x").median, 97);
+  History rises;
+  for (int i = 0; i < 100; ++i) rises.add(with(i < 50 ? 50 : 100));
+  EXPECT_EQ(rises.earlier("n cuda:0", "x").median, 100);
+  EXPECT_EQ(rises.earlier("n cuda:0", "y").checks, 0u);
+  EXPECT_EQ(rises.earlier("m cuda:0", "x").checks, 0u);
+}
+
+TEST(History, ignores_what_was_busy_or_not_measured) {
+  History history;
+  NodeResult result = with(7);
+  result.figures.front().verdict = Verdict::busy;
+  history.add(result);
+  history.add(with(0));
+  EXPECT_EQ(history.earlier("n cuda:0", "x").checks, 0u);
+}
+
+TEST_F(HistoryFile, is_made_grows_and_is_read_back) {
+  EXPECT_EQ(read_history(file).earlier("n0 cuda:0", "device memory").checks, 0u);
+  PlantedFleet fleet(1);
+  std::vector<double> values;
+  for (unsigned i = 0; i < 5; ++i) {
+    const NodeResult result = fleet.healthy("n0");
+    values.push_back(std::ranges::find(result.figures, "device memory", &CheckedFigure::what)->measured_value);
+    add_to_history(file, std::vector{result});
+  }
+  std::ranges::sort(values);
+  const EarlierFigure earlier = read_history(file).earlier("n0 cuda:0", "device memory");
+  EXPECT_EQ(earlier.checks, 5u);
+  EXPECT_DOUBLE_EQ(earlier.median, values[2]);
+}
+
+TEST_F(HistoryFile, of_a_thousand_gpus_stays_below_10_mb_however_old) {
+  PlantedFleet fleet(1);
+  History history;
+  for (unsigned day = 0; day < 40; ++day)
+    for (const NodeResult& result : fleet.healthy_fleet(100)) history.add(result);
+  EXPECT_LT(history.to_json().dump().size() * 10, 10e6);
+}
+
+TEST_F(HistoryFile, loses_nothing_when_processes_add_at_the_same_time) {
+  constexpr int processes = 8;
+  constexpr int checks = 4;
+  for (int i = 0; i < processes; ++i)
+    if (fork() == 0) {
+      for (int k = 0; k < checks; ++k) {
+        NodeResult result = with(1 + k);
+        result.node = "n" + std::to_string(i);
+        add_to_history(file, std::vector{result});
+      }
+      _exit(0);
+    }
+  for (int i = 0; i < processes; ++i) {
+    int status = 0;
+    wait(&status);
+    EXPECT_EQ(status, 0);
+  }
+  const History history = read_history(file);
+  for (int i = 0; i < processes; ++i)
+    EXPECT_EQ(history.earlier("n" + std::to_string(i) + " cuda:0", "x").checks, static_cast<std::size_t>(checks));
+}
+
+TEST_F(HistoryFile, that_is_no_history_is_refused_and_kept) {
+  std::ofstream(file) << R"({"schema": "shiplap/profile", "version": 1})";
+  EXPECT_NE(message_of([&] { add_to_history(file, std::vector{with(1)}); }).find(file), std::string::npos);
+  EXPECT_EQ(read_json_file(file).at("schema"), "shiplap/profile");
+}
+
+TEST(History, with_more_values_than_it_keeps_is_refused) {
+  Json json = History().to_json();
+  json["gpus"]["n cuda:0"]["x"] = {{"first", std::vector<double>(17, 1.0)}, {"last", Json::array()}};
+  EXPECT_NE(message_of([&] { History::from_json(JsonReader(json, "h")); }).find("at most 16"), std::string::npos);
+  json["gpus"]["n cuda:0"]["x"] = {{"first", {-1.0}}, {"last", Json::array()}};
+  EXPECT_THROW(History::from_json(JsonReader(json, "h")), Error);
+}
+
+}  // namespace
+}  // namespace shiplap
