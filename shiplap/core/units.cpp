@@ -224,6 +224,23 @@ Seconds parse_seconds(std::string_view text, std::string_view what) {
   refuse(what, text, fmt::format("is not a time: \"{}\" is no unit; {}", unit, examples));
 }
 
+Bandwidth parse_bandwidth(std::string_view text, std::string_view what) {
+  constexpr std::string_view examples = "write for example 25GB/s, 900MB/s or 200Gbit/s";
+  const std::string_view trimmed_text = trimmed(text);
+  const bool plain = !trimmed_text.empty() && (is_digit(trimmed_text.front()) || trimmed_text.front() == '.');
+  double value = 0;
+  const auto [rest, failure] = std::from_chars(trimmed_text.data(), trimmed_text.data() + trimmed_text.size(), value);
+  if (failure == std::errc::result_out_of_range) refuse(what, text, "is out of range");
+  if (!plain || failure != std::errc{} || !(value > 0))
+    refuse(what, text, fmt::format("is not a bandwidth of more than 0; {}", examples));
+  const std::string_view unit = trimmed(trimmed_text.substr(static_cast<std::size_t>(rest - trimmed_text.data())));
+  for (const auto& [name, bytes] :
+       {std::pair<std::string_view, double>{"GB/s", 1e9}, {"MB/s", 1e6}, {"Gbit/s", 1e9 / 8}, {"Mbit/s", 1e6 / 8}})
+    if (unit == name) return {value * bytes};
+  if (unit.empty()) refuse(what, text, fmt::format("has no unit; {}", examples));
+  refuse(what, text, fmt::format("is not a bandwidth: \"{}\" is no unit; {}", unit, examples));
+}
+
 double parse_fraction(std::string_view text, std::string_view what) {
   const std::string_view trimmed_text = trimmed(text);
   const bool plain = !trimmed_text.empty() && (is_digit(trimmed_text.front()) || trimmed_text.front() == '.');

@@ -93,6 +93,9 @@ Bytes parse_bytes(std::string_view text, std::string_view what);
 std::uint64_t parse_count(std::string_view text, std::string_view what);
 /// Reads "12ms", "3.5 us", "3.5 µs", "200ns", "1s"; a unit is required. Throws UsageError that names `what`.
 Seconds parse_seconds(std::string_view text, std::string_view what);
+/// Reads "25GB/s", "900 MB/s" and "200Gbit/s" (decimal, 8 bits to a byte) as a bandwidth of more than 0; a unit is
+/// required. Throws UsageError that names `what`.
+Bandwidth parse_bandwidth(std::string_view text, std::string_view what);
 /// Reads "5%", "0.5 %" and "0.05" as a fraction: 5 % is 0.05. Throws UsageError that names `what` for anything that is
 /// not 0 or more, and for numbers above 1 without a %.
 double parse_fraction(std::string_view text, std::string_view what);

@@ -144,6 +144,17 @@ TEST(Units, a_time_that_is_none_is_refused) {
   }
 }
 
+TEST(Units, bandwidths_are_read_with_their_unit) {
+  EXPECT_DOUBLE_EQ(parse_bandwidth("25GB/s", "--network-bandwidth").bytes_per_second, 25e9);
+  EXPECT_DOUBLE_EQ(parse_bandwidth(" 900 MB/s ", "--network-bandwidth").bytes_per_second, 9e8);
+  EXPECT_DOUBLE_EQ(parse_bandwidth("200Gbit/s", "--network-bandwidth").bytes_per_second, 25e9);
+  EXPECT_DOUBLE_EQ(parse_bandwidth("0.5Mbit/s", "--network-bandwidth").bytes_per_second, 62500);
+  for (const char* bad : {"", "25", "0GB/s", "-1GB/s", "25GiB/s", "25 GB", "nan GB/s", "1e999GB/s", "fast"}) {
+    const std::string message = usage_refusal([&] { parse_bandwidth(bad, "--network-bandwidth"); });
+    EXPECT_EQ(message.find("--network-bandwidth: "), 0u) << bad << " -> " << message;
+  }
+}
+
 TEST(ParseShare, reads_percent_and_fractions) {
   EXPECT_DOUBLE_EQ(parse_fraction("5%", "--tolerance"), 0.05);
   EXPECT_DOUBLE_EQ(parse_fraction(" 0.5 % ", "--tolerance"), 0.005);

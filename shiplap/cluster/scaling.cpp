@@ -1,0 +1,169 @@
+#include "shiplap/cluster/scaling.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "shiplap/cluster/share.hpp"
+#include "shiplap/cluster/share_job.hpp"
+#include "shiplap/core/error.hpp"
+#include "shiplap/core/quantity_json.hpp"
+#include "shiplap/profile/profile.hpp"
+
+namespace shiplap {
+namespace {
+
+/// 1, 2, 4, … and `nodes`.
+std::vector<std::uint32_t> numbers_up_to(std::uint32_t nodes) {
+  std::vector<std::uint32_t> result;
+  for (std::uint64_t n = 1; n < nodes; n *= 2) result.push_back(static_cast<std::uint32_t>(n));
+  result.push_back(nodes);
+  return result;
+}
+
+/// The items of a node for each number of nodes, by increasing size.
+std::vector<std::uint64_t> equal_shares(const Job& job, const std::vector<std::uint32_t>& numbers) {
+  std::vector<std::uint64_t> sizes;
+  for (const std::uint32_t n : numbers) {
+    const std::uint64_t unit = job.items / job.items_per_block >= n ? job.items_per_block : 1;
+    const std::uint64_t units = (job.items + unit - 1) / unit;
+    sizes.push_back(std::min(job.items, (units + n - 1) / n * unit));
+  }
+  std::ranges::sort(sizes);
+  const auto same = std::ranges::unique(sizes);
+  sizes.erase(same.begin(), same.end());
+  return sizes;
+}
+
+Bytes most_received(std::span<const HaloMessage> messages, std::size_t ranks) {
+  std::vector<Bytes> received(ranks);
+  for (const HaloMessage& message : messages) received[message.to] += message.bytes.length;
+  return *std::ranges::max_element(received);
+}
+
+void require_network(const Job& job, const std::optional<Network>& network, Bytes halo) {
+  if (network && (!(network->bandwidth.bytes_per_second > 0) || !std::isfinite(network->bandwidth.bytes_per_second) ||
+                  network->latency < Seconds{0} || !std::isfinite(network->latency.count())))
+    throw UsageError("the network needs a bandwidth that is more than 0 and a latency that is not negative");
+  if (!network && halo.count > 0)
+    throw UsageError(fmt::format(
+        "{}: a node receives up to {} of halos before a run, and nothing is known of the network: state its "
+        "`network_bandwidth` and `network_latency`",
+        job.name, to_string(halo)));
+}
+
+/// Bytes of the arrays that every node copies whole.
+Bytes resident_bytes(const Job& job) {
+  Bytes sum;
+  for (const Array& array : job.arrays)
+    if (array.role == Role::resident) sum += array.size;
+  return sum;
+}
+
+/// The largest part of the time above that of perfect scaling. `perfect` is that time, and `even` the time of a node if
+/// all nodes took equally long.
+std::string limit_of(const ScaledRun& run, const Plan& plan, Seconds perfect, Seconds even) {
+  constexpr double little = 0.05;
+  if (run.idle > 0) return fmt::format("too few items: {} of {} nodes get none", run.idle, run.nodes);
+  if (run.total() - perfect <= run.total() * little) return plan.ranking.bound.set_by() + " of each node";
+  const Seconds uneven = std::max(Seconds{0}, run.node - even);
+  const Seconds fixed = std::max(Seconds{0}, run.node - uneven - perfect);
+  if (run.exchange >= std::max(uneven, fixed)) return "exchange of halos";
+  if (uneven >= fixed) return "shares of unequal size";
+  const bool copies_resident = resident_bytes(plan.job) > bytes_in(plan.job) + bytes_out(plan.job);
+  return copies_resident ? "resident arrays, which every node copies whole" : "latencies, filling and draining";
+}
+
+/// The job on `nodes` nodes with these times.
+ScaledRun run_on(const Node& node, const Job& job, const NodeTimes& times, std::uint32_t nodes,
+                 const PlanOptions& options, Seconds perfect, const Shares& shares, Seconds exchange) {
+  ScaledRun run;
+  run.nodes = nodes;
+  run.exchange = exchange;
+  run.idle = static_cast<std::uint32_t>(std::ranges::count(shares.items, 0u, &ItemRange::count));
+  const auto slowest = static_cast<std::size_t>(std::ranges::max_element(shares.predicted) - shares.predicted.begin());
+  run.items = shares.items[slowest].count;
+  const Plan planned = plan(node, job_of_share(job, shares.items[slowest]), options);
+  run.choice = planned.chosen.choice;
+  run.node = planned.chosen.predicted.value;
+  const Seconds even = times.at(items_before(job, job.items) / nodes);
+  run.limit = limit_of(run, planned, perfect > Seconds{0} ? perfect / nodes : run.total(), even);
+  return run;
+}
+
+}  // namespace
+
+Scaling predict_scaling(const Node& node, const Job& given, std::uint32_t nodes, const std::optional<Network>& network,
+                        const PlanOptions& given_options) {
+  if (nodes == 0) throw UsageError("`nodes` 0: a job runs on at least 1");
+  require_valid(given);
+  PlanOptions options = given_options;
+  options.race = Seconds{0};
+  const Job job = with_kernel_cost(node, given, nodes, options);
+  Scaling result{.job = job.name, .profile = node.profile->name};
+  const std::vector<std::uint32_t> numbers = numbers_up_to(nodes);
+  const NodeTimes times = node_times_of(node, job, equal_shares(job, numbers), options);
+  std::vector<std::pair<Shares, std::vector<HaloMessage>>> cuts;
+  for (const std::uint32_t n : numbers) {
+    cuts.emplace_back();
+    try {
+      cuts.back().first = share(job, std::vector<NodeTimes>(n, times));
+    } catch (const Unsupported& error) {
+      result.refused.push_back({n, error.what()});
+      continue;
+    }
+    cuts.back().second = halo_messages(job, cuts.back().first.items);
+    result.largest_halo = std::max(result.largest_halo, most_received(cuts.back().second, n));
+  }
+  require_network(job, network, result.largest_halo);
+  if (result.largest_halo.count > 0) result.network = network;
+  Seconds perfect{0};  // time of the fewest nodes, times their number
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    const auto& [shares, messages] = cuts[i];
+    if (shares.items.empty()) continue;
+    const Seconds exchange = network ? longest_exchange(messages, numbers[i], *network) : Seconds{0};
+    ScaledRun run = run_on(node, job, times, numbers[i], options, perfect, shares, exchange);
+    if (perfect == Seconds{0}) perfect = run.total() * numbers[i];
+    run.speed_up = perfect / run.total();
+    run.efficiency = run.speed_up / numbers[i];
+    result.runs.push_back(std::move(run));
+  }
+  if (result.runs.empty()) throw Unsupported(result.refused.back().reason);
+  return result;
+}
+
+Json Scaling::to_json() const {
+  Json rows = Json::array();
+  for (const ScaledRun& run : runs)
+    rows.push_back({{"nodes", run.nodes},
+                    {"items", run.items},
+                    {"idle", run.idle},
+                    {"choice", shiplap::to_json(run.choice)},
+                    {"node", quantity_json(run.node)},
+                    {"exchange", quantity_json(run.exchange)},
+                    {"total", quantity_json(run.total())},
+                    {"speed_up", quantity_json(run.speed_up, "1")},
+                    {"efficiency", quantity_json(run.efficiency, "1")},
+                    {"limit", run.limit}});
+  Json without = Json::array();
+  for (const RefusedScale& scale : refused) without.push_back({{"nodes", scale.nodes}, {"reason", scale.reason}});
+  Json carrier = nullptr;
+  if (network)
+    carrier = {{"bandwidth", quantity_json(network->bandwidth.bytes_per_second, "B/s")},
+               {"latency", quantity_json(network->latency)},
+               {"origin", network->origin}};
+  return {{"schema", "shiplap/scaling"},
+          {"version", 1},
+          {"job", job},
+          {"profile", profile},
+          {"runs", std::move(rows)},
+          {"refused", std::move(without)},
+          {"largest_halo", quantity_json(largest_halo)},
+          {"network", std::move(carrier)}};
+}
+
+}  // namespace shiplap
