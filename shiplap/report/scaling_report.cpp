@@ -50,26 +50,32 @@ std::string Scaling::to_string() const {
 
 std::string ShareReport::to_string() const {
   const TextStyle style;
+  const auto works = [&](std::size_t r) { return items[r].count > 0; };
+  std::size_t simulated = 0;
+  std::size_t working = 0;
+  for (std::size_t r = 0; r < ranks.size(); ++r) {
+    working += works(r) ? 1 : 0;
+    simulated += works(r) && ranks[r].simulated ? 1 : 0;
+  }
   Table table({{"rank", Align::right},
                {"device", Align::left},
                {"items", Align::right},
                {"predicted", Align::right},
-               {"observed", Align::right}});
-  bool simulated = false;
-  for (std::size_t r = 0; r < ranks.size(); ++r) {
-    const bool works = items[r].count > 0;
-    simulated = simulated || ranks[r].simulated;
+               {simulated == working ? "simulated" : "observed", Align::right}});
+  for (std::size_t r = 0; r < ranks.size(); ++r)
     table.add({std::to_string(r), ranks[r].device, std::to_string(items[r].count),
-               works ? shiplap::to_string(ranks[r].predicted) : "–",
-               works ? shiplap::to_string(ranks[r].observed) : "–"});
-  }
-  const Seconds gain = longest() - with_best_shares;
+               works(r) ? shiplap::to_string(ranks[r].predicted) : "–",
+               works(r) ? shiplap::to_string(ranks[r].observed) : "–"});
+  constexpr double little = 0.001;
   std::string text = fmt::format("Rank {} is the slowest with {}, {} more than the mean of the ranks. ", slowest,
                                  shiplap::to_string(longest()), shiplap::to_string(cost_of_slowest()));
-  text += gain > longest() * 0.001 ? fmt::format("With the best shares by these times, the slowest rank would take {}.",
-                                                 shiplap::to_string(with_best_shares))
-                                   : std::string("No other shares would be faster by these times.");
-  if (simulated) text += " Times of virtual devices are simulated, and nothing was observed there.";
+  text += longest() - with_best_shares > longest() * little
+              ? fmt::format("With the best shares by these times, the slowest rank would take {}.",
+                            shiplap::to_string(with_best_shares))
+              : std::string("No other shares would be faster by these times.");
+  if (simulated > 0)
+    text += fmt::format(" The times of {} virtual device{} are simulated, and nothing was observed there.", simulated,
+                        simulated == 1 ? "" : "s");
   return table.text(style) + "\n" + wrap(text, style.width) + "\n";
 }
 
