@@ -24,15 +24,18 @@ void add_plan(CLI::App& app) {
   add_choice_flags(*command, flags->choice);
   add_use_flags(*command, flags->use);
   add_device_or_profile_flags(*command, flags->node);
+  auto* nodes = add_nodes_flags(*command, flags->nodes);
   command->add_option("--trace", flags->trace, "write the spans of the choice for Perfetto or chrome://tracing")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->excludes(nodes);
   auto* emit =
       command
           ->add_option("--emit", flags->emit,
                        "write the choice as a program that stands alone, with its kernel, timing and verification: "
                        "cuda (for nvcc), on stdout and nothing else there, or into the file of --output")
           ->type_name("LANGUAGE")
-          ->check(CLI::IsMember({"cuda"}));
+          ->check(CLI::IsMember({"cuda"}))
+          ->excludes(nodes);
   command->add_option("-o,--output", flags->output, "the file of --emit, beside the plan on stdout")
       ->type_name("FILE")
       ->needs(emit);
@@ -58,6 +61,7 @@ std::string program(Workload workload, const Plan& plan) {
 }  // namespace
 
 void run_plan(const PlanFlags& flags) {
+  network_of(flags.nodes);  // refuses invalid figures before any work is done
   if (!flags.trace.empty()) require_writable(flags.trace, "--trace");
   if (!flags.output.empty()) require_writable(flags.output, "--output");
   if (flags.json && !flags.emit.empty() && flags.output.empty())
@@ -65,6 +69,10 @@ void run_plan(const PlanFlags& flags) {
   const Workload workload = workload_of(flags.workload);
   const PlanOptions options = plan_options_of(flags.choice, flags.use, workload.job);
   const OpenedNode opened = open_node_or_profile(flags.node);
+  if (flags.nodes.nodes > 0) {
+    show_simulation(opened, flags.node, flags.json);
+    return run_plan_nodes(opened, workload, options, flags.nodes, flags.json);
+  }
   require_host_memory(opened.node, workload.job);
   note_idle_gpus(opened.node, options);
   const Plan made = plan_workload(opened.node, workload, options);

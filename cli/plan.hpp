@@ -6,6 +6,7 @@
 #include "cli/cli11.hpp"
 #include "cli/common.hpp"
 #include "cli/node.hpp"
+#include "cli/plan_nodes.hpp"
 
 namespace shiplap::cli {
 
@@ -14,6 +15,7 @@ struct PlanFlags {
   ChoiceFlags choice;
   UseFlags use;
   NodeFlags node;
+  NodesFlags nodes;
   std::string trace;
   std::string emit;
   std::string output;

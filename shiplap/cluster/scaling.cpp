@@ -153,7 +153,7 @@ Json Scaling::to_json() const {
   for (const RefusedScale& scale : refused) without.push_back({{"nodes", scale.nodes}, {"reason", scale.reason}});
   Json carrier = nullptr;
   if (network)
-    carrier = {{"bandwidth", quantity_json(network->bandwidth.bytes_per_second, "B/s")},
+    carrier = {{"bandwidth", quantity_json(in_gigabytes_per_second(network->bandwidth), "GB/s")},
                {"latency", quantity_json(network->latency)},
                {"origin", network->origin}};
   return {{"schema", "shiplap/scaling"},

@@ -27,7 +27,7 @@ void require_possible_share(const Job& whole, ItemRange items, const std::vector
     if (array.role == Role::carried)
       throw UsageError(
           fmt::format("{}: array {} is carried from one chunk to the next, so a rank could begin only when the one "
-                      "before has ended: give each rank a result of its own as an `out` array, and combine them",
+                      "before has ended: give each rank an output array of its own, and combine these",
                       whole.name, array.name));
   for (const Held& one : held)
     if (std::ranges::find(whole.arrays, one.array, &Array::name) == whole.arrays.end())

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -17,7 +18,18 @@ using ::testing::Not;
 
 const std::string source_root = SHIPLAP_SOURCE_DIR;
 
-std::vector<Block> code_of_the_project() { return code_of(pages_of(source_root)); }
+/// The include folders of MPI as options of a compiler; empty in a build without MPI.
+const std::string mpi_includes = SHIPLAP_MPI_INCLUDES;
+
+/// Every block, but those with the preamble of ranks in a build without MPI.
+std::vector<Block> code_of_the_project() {
+  auto blocks = code_of(pages_of(source_root));
+  if (mpi_includes.empty())
+    std::erase_if(blocks, [](const Block& block) {
+      return std::find(block.preambles.begin(), block.preambles.end(), "ranks") != block.preambles.end();
+    });
+  return blocks;
+}
 
 /// Compiles the unit as a file of its own, so that tests can run at the same time.
 Outcome compile(const std::string& unit, const std::string& extension, const std::string& command) {
@@ -25,8 +37,8 @@ Outcome compile(const std::string& unit, const std::string& extension, const std
   const std::filesystem::path path =
       std::filesystem::path(testing::TempDir()) / (name + "_" + std::to_string(getpid()) + extension);
   std::ofstream(path) << unit;
-  const Outcome outcome =
-      run_command(command + " -std=c++20 -w -I " + quoted(source_root) + " " + quoted(path.string()));
+  const Outcome outcome = run_command(command + " -std=c++20 -w -I " + quoted(source_root) + " " + mpi_includes + " " +
+                                      quoted(path.string()));
   std::filesystem::remove(path);
   return outcome;
 }
