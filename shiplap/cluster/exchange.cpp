@@ -12,7 +12,7 @@ Bytes end_of(const ByteRange& range) { return range.offset + range.length; }
 /// The bytes of the array that each rank owns, in their order.
 std::vector<ByteRange> owned_by_ranks(const Job& job, const Array& array, std::span<const ItemRange> shares) {
   std::vector<ByteRange> result;
-  Bytes end;  // of what the ranks before own
+  Bytes end;  // the ranks before own what lies before it
   for (const ItemRange& items : shares) {
     if (items.count == 0) {
       result.push_back({end, Bytes{0}});
@@ -61,7 +61,7 @@ std::vector<HaloMessage> halo_messages(const Job& job, std::span<const ItemRange
 
 namespace {
 
-Seconds time_of(Bytes sent, Bytes received, const Network& network) {
+Seconds time_of_bytes(Bytes sent, Bytes received, const Network& network) {
   const Bytes most = std::max(sent, received);
   return most.count == 0 ? Seconds{0} : network.latency + most / network.bandwidth;
 }
@@ -75,7 +75,7 @@ Seconds exchange_time(std::span<const HaloMessage> messages, std::size_t rank, c
     if (message.from == rank) sent += message.bytes.length;
     if (message.to == rank) received += message.bytes.length;
   }
-  return time_of(sent, received, network);
+  return time_of_bytes(sent, received, network);
 }
 
 Seconds longest_exchange(std::span<const HaloMessage> messages, std::size_t ranks, const Network& network) {
@@ -87,7 +87,7 @@ Seconds longest_exchange(std::span<const HaloMessage> messages, std::size_t rank
   }
   Seconds longest{0};
   for (std::size_t rank = 0; rank < ranks; ++rank)
-    longest = std::max(longest, time_of(sent[rank], received[rank], network));
+    longest = std::max(longest, time_of_bytes(sent[rank], received[rank], network));
   return longest;
 }
 

@@ -4,12 +4,11 @@
 //   const auto shares = shiplap::share(node, job, MPI_COMM_WORLD);
 #pragma once
 
-// The C++ bindings of old versions of MPI are not used.
 #ifndef OMPI_SKIP_MPICXX
-#define OMPI_SKIP_MPICXX 1
+#define OMPI_SKIP_MPICXX 1  ///< leaves out the C++ bindings of Open MPI
 #endif
 #ifndef MPICH_SKIP_MPICXX
-#define MPICH_SKIP_MPICXX 1
+#define MPICH_SKIP_MPICXX 1  ///< leaves out the C++ bindings of MPICH
 #endif
 #include <mpi.h>
 

@@ -108,7 +108,7 @@ class ZeroArrays {
 
 /// Numbers of items around the equal share, by increasing size.
 std::vector<std::uint64_t> sizes_around(const Job& job, unsigned ranks) {
-  constexpr double smallest = 0.125;  // of the equal share
+  constexpr double smallest = 0.125;  // as a fraction of the equal share
   constexpr double largest = 8;
   const double equal = static_cast<double>(job.items) / ranks;
   std::vector<std::uint64_t> sizes;

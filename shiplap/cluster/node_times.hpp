@@ -24,9 +24,9 @@ class NodeTimes {
   /// such as the time of an exchange of halos. Throws UsageError for no points, and for numbers that are not positive.
   explicit NodeTimes(std::vector<Point> points, bool is_capped = false, Seconds fixed = Seconds{0});
 
-  /// The same with one more point.
+  /// These times with one more point.
   NodeTimes with(Point) const;
-  /// The same with all times multiplied by `factor`, except `fixed`.
+  /// These times multiplied by `factor`, except `fixed`.
   NodeTimes slower_by(double factor) const;
 
   /// The time of a share with this many items of average density.
@@ -38,7 +38,7 @@ class NodeTimes {
   const std::vector<Point>& points() const { return points_; }
   /// Whether the node cannot do more items than the last point has.
   bool is_capped() const { return capped_; }
-  /// What every share with items takes besides.
+  /// The time that is added to that of every share with items.
   Seconds fixed() const { return fixed_; }
 
  private:

@@ -66,7 +66,7 @@ Bytes resident_bytes(const Job& job) {
 
 /// The largest part of the time above that of perfect scaling. `perfect` is that time, and `even` the time of a node if
 /// all nodes took equally long.
-std::string limit_of(const ScaledRun& run, const Plan& plan, Seconds perfect, Seconds even) {
+std::string limit_of_scale(const ScaledRun& run, const Plan& plan, Seconds perfect, Seconds even) {
   constexpr double little = 0.05;
   if (run.idle > 0) return fmt::format("too few items: {} of {} nodes get none", run.idle, run.nodes);
   if (run.total() - perfect <= run.total() * little) return plan.ranking.bound.set_by() + " of each node";
@@ -91,7 +91,7 @@ ScaledRun run_on(const Node& node, const Job& job, const NodeTimes& times, std::
   run.choice = planned.chosen.choice;
   run.node = planned.chosen.predicted.value;
   const Seconds even = times.at(items_before(job, job.items) / nodes);
-  run.limit = limit_of(run, planned, perfect > Seconds{0} ? perfect / nodes : run.total(), even);
+  run.limit = limit_of_scale(run, planned, perfect > Seconds{0} ? perfect / nodes : run.total(), even);
   return run;
 }
 

@@ -103,7 +103,7 @@ Seconds time_of_exact_shares(const std::vector<NodeTimes>& times, double all) {
 }
 
 /// The least time in which all items are done with cuts between units. Nothing is faster than `exact`.
-Seconds least_time(const Cuts& cuts, Seconds exact) {
+Seconds least_time_of_cuts(const Cuts& cuts, Seconds exact) {
   if (cuts.are_done_within(exact)) return exact;
   Seconds low = exact;
   Seconds high = exact;
@@ -139,10 +139,11 @@ Seconds Shares::longest() const { return predicted.empty() ? Seconds{0} : *std::
 
 Shares share(const Job& job, std::vector<NodeTimes> times) {
   if (times.empty()) throw UsageError(fmt::format("{}: 0 ranks: a job is shared among at least 1", job.name));
+  require_valid(job);
   const Cuts cuts(job, times);
   const double all = cuts.before(cuts.units());
   const Seconds exact = time_of_exact_shares(times, all);
-  const Seconds limit = least_time(cuts, exact);
+  const Seconds limit = least_time_of_cuts(cuts, exact);
   const std::vector<std::uint64_t> first = first_cuts(cuts, limit);
   Shares result;
   std::uint64_t cut = 0;

@@ -24,7 +24,8 @@ struct Shares {
 /// blocks. Items with more data (see density) count for more. Among equally good cuts, ranks get what is closest to
 /// equal times. `times` has one entry for each rank.
 ///
-/// Throws UsageError for no ranks, and Unsupported when the ranks cannot hold all items together.
+/// Throws UsageError for no ranks and for an invalid job, and Unsupported when the ranks cannot hold all items
+/// together.
 Shares share(const Job&, std::vector<NodeTimes> times);
 
 }  // namespace shiplap

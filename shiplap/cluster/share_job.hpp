@@ -49,12 +49,13 @@ Job job_of_share(const Job& whole, ItemRange items, const std::vector<Held>& hel
 /// shares are cut. It is `item` where the items have equally much data.
 double items_before(const Job&, std::uint64_t item);
 
-/// The bytes that a rank has of an array of which its items own a part. They include the halo.
+/// The elements of an array that a rank with these items needs, halo included.
 inline ElementRange elements_of_share(const Job& whole, const Array& array, ItemRange items) {
   const ByteRange reach = reach_of(whole, array, items);
   return {reach.offset.count / array.element.count, reach.length.count / array.element.count};
 }
-/// The same for the array with this name. Throws UsageError for a name that no array has.
+/// The elements of the array with this name that a rank with these items needs, halo included. Throws UsageError for a
+/// name that no array has.
 ElementRange elements_of_share(const Job& whole, const std::string& array, ItemRange items);
 
 /// The cost of a kernel for items that have `density` times the data of those that the cost counts in.

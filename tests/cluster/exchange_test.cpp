@@ -14,7 +14,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-Job with_halo(std::uint64_t rows, std::uint64_t columns, const Reach& reach) {
+Job rows_with_halo(std::uint64_t rows, std::uint64_t columns, const Reach& reach) {
   return Job{rows, "halos"}
       .shaped<const float>("u", Role::in, rows * columns, reach)
       .shaped<const float>("v", Role::in, rows * columns)
@@ -23,7 +23,7 @@ Job with_halo(std::uint64_t rows, std::uint64_t columns, const Reach& reach) {
 
 TEST(HaloMessages, are_the_rows_beside_each_share) {
   const std::vector<ItemRange> shares{{0, 3}, {3, 4}, {7, 3}};
-  const auto messages = halo_messages(with_halo(10, 5, halo(1, 1)), shares);
+  const auto messages = halo_messages(rows_with_halo(10, 5, halo(1, 1)), shares);
   const Bytes row{20};
   EXPECT_THAT(messages, ElementsAre(HaloMessage{1, 0, 0, {row * 3, row}}, HaloMessage{0, 1, 0, {row * 2, row}},
                                     HaloMessage{2, 1, 0, {row * 7, row}}, HaloMessage{1, 2, 0, {row * 6, row}}));
@@ -31,7 +31,7 @@ TEST(HaloMessages, are_the_rows_beside_each_share) {
 
 TEST(HaloMessages, are_none_without_a_halo) {
   const std::vector<ItemRange> shares{{0, 3}, {3, 7}};
-  EXPECT_THAT(halo_messages(with_halo(10, 5, own_items), shares), IsEmpty());
+  EXPECT_THAT(halo_messages(rows_with_halo(10, 5, own_items), shares), IsEmpty());
 }
 
 /// Every byte that a rank reaches and does not own comes from the rank that owns it, once.
@@ -72,7 +72,7 @@ TEST(HaloMessages, are_complete_for_shares_of_any_size) {
       shares.push_back({next, count});
       next += count;
     }
-    expect_complete(with_halo(rows, 3, halo(below(9), below(9))), shares);
+    expect_complete(rows_with_halo(rows, 3, halo(below(9), below(9))), shares);
   }
 }
 
@@ -89,12 +89,12 @@ TEST(HaloMessages, of_a_mapping_come_from_the_first_rank_that_reaches_the_elemen
 
 TEST(HaloMessages, are_for_consecutive_shares) {
   const std::vector<ItemRange> shares{{0, 3}, {4, 6}};
-  EXPECT_THROW(halo_messages(with_halo(10, 5, halo(1, 1)), shares), UsageError);
+  EXPECT_THROW(halo_messages(rows_with_halo(10, 5, halo(1, 1)), shares), UsageError);
 }
 
 TEST(ExchangeTime, is_a_latency_and_the_larger_direction) {
   const std::vector<ItemRange> shares{{0, 3}, {3, 4}, {7, 3}};
-  const auto messages = halo_messages(with_halo(10, 250'000, halo(2, 1)), shares);
+  const auto messages = halo_messages(rows_with_halo(10, 250'000, halo(2, 1)), shares);
   const Network network{.bandwidth = gigabytes_per_second(1), .latency = microseconds(2), .origin = "stated"};
   // A row has 1 MB. Rank 1 receives 2 rows from above and 1 from below, and sends 1 up and 2 down.
   EXPECT_NEAR(in_microseconds(exchange_time(messages, 0, network)), 2 + 2000, 1e-6);

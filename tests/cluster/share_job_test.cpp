@@ -17,19 +17,19 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr std::uint64_t width = 96;
+constexpr std::uint64_t row_width = 96;
 
 /// A smoother that reads two rows above and one below, scales by a table that every rank has whole, and uses scratch.
 /// Values depend on global indices, so that a kernel that sees local ones is found out.
 template <class Described>
 Job smoothing(const Described& arrays, std::uint64_t rows) {
-  return arrays.template scratch<std::uint32_t>("sums", rows * width)
+  return arrays.template scratch<std::uint32_t>("sums", rows * row_width)
       .host_kernel([rows](Chunk chunk, View<const std::uint32_t> u, View<std::uint32_t> out,
                           View<const std::uint32_t> table, View<std::uint32_t> sums) {
         for (std::uint64_t row = chunk.first; row < chunk.end(); ++row)
-          for (std::uint64_t column = 0; column < width; ++column) {
-            const std::uint64_t at = row * width + column;
-            sums[at] = u[at] + (row > 1 ? u[at - 2 * width] : 7) + (row + 1 < rows ? 3 * u[at + width] : 11);
+          for (std::uint64_t column = 0; column < row_width; ++column) {
+            const std::uint64_t at = row * row_width + column;
+            sums[at] = u[at] + (row > 1 ? u[at - 2 * row_width] : 7) + (row + 1 < rows ? 3 * u[at + row_width] : 11);
             out[at] = sums[at] * table[row % table.size()] + static_cast<std::uint32_t>(at);
           }
       });
@@ -39,8 +39,9 @@ std::vector<std::uint32_t> smoothed_serially(const std::vector<std::uint32_t>& u
                                              const std::vector<std::uint32_t>& table) {
   std::vector<std::uint32_t> out(u.size());
   for (std::uint64_t at = 0; at < u.size(); ++at) {
-    const std::uint64_t row = at / width;
-    const std::uint32_t sum = u[at] + (row > 1 ? u[at - 2 * width] : 7) + (row + 1 < rows ? 3 * u[at + width] : 11);
+    const std::uint64_t row = at / row_width;
+    const std::uint32_t sum =
+        u[at] + (row > 1 ? u[at - 2 * row_width] : 7) + (row + 1 < rows ? 3 * u[at + row_width] : 11);
     out[at] = sum * table[row % table.size()] + static_cast<std::uint32_t>(at);
   }
   return out;
@@ -62,7 +63,7 @@ const std::vector<ItemRange> uneven_shares{{0, 1}, {1, 2}, {3, 0}, {3, 40}, {43,
 constexpr std::uint64_t all_rows = 61;
 
 TEST(JobOfShare, writes_what_the_whole_job_writes_from_arrays_that_are_whole) {
-  const auto u = counting_up(all_rows * width);
+  const auto u = counting_up(all_rows * row_width);
   const auto table = counting_up(5);
   std::vector<std::uint32_t> out(u.size(), 0);
   const Job whole =
@@ -73,7 +74,7 @@ TEST(JobOfShare, writes_what_the_whole_job_writes_from_arrays_that_are_whole) {
 }
 
 TEST(JobOfShare, writes_what_the_whole_job_writes_from_distributed_arrays) {
-  const auto u = counting_up(all_rows * width);
+  const auto u = counting_up(all_rows * row_width);
   const auto table = counting_up(5);
   const Job whole = smoothing(Job{all_rows, "smooth"}
                                   .shaped<const std::uint32_t>("u", Role::in, u.size(), halo(2, 1))
@@ -91,9 +92,9 @@ TEST(JobOfShare, writes_what_the_whole_job_writes_from_distributed_arrays) {
     run_planted(job_of_share(whole, items,
                              {held("u", View(own.data(), reach.first, reach.count)),
                               held("out", View(written.data(), reach.first, reach.count))}));
-    const auto first = static_cast<std::ptrdiff_t>(items.first * width - reach.first);
+    const auto first = static_cast<std::ptrdiff_t>(items.first * row_width - reach.first);
     joined.insert(joined.end(), written.begin() + first,
-                  written.begin() + first + static_cast<std::ptrdiff_t>(items.count * width));
+                  written.begin() + first + static_cast<std::ptrdiff_t>(items.count * row_width));
   }
   EXPECT_EQ(joined, smoothed_serially(u, all_rows, table));
 }
