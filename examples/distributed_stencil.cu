@@ -2,9 +2,11 @@
 // its node is predicted to be fast; between two steps the ranks exchange the rows of their halos.
 //   mpirun -n RANKS distributed_stencil [ROWS [COLUMNS [STEPS [DEVICE…]]]]
 // Rank r uses the device r modulo the number of devices named, or else the GPU of its number on its node.
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <iostream>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -94,6 +96,9 @@ bool is_right(const std::vector<Value>& field, std::uint64_t rows, std::uint64_t
 }
 
 void run_steps(std::uint64_t rows, std::uint64_t columns, unsigned steps, const std::vector<std::string>& devices) {
+  if (rows * columns > std::numeric_limits<int>::max())
+    throw shiplap::UsageError(
+        "the field is compared on rank 0, which counts its elements in an int: use a smaller one");
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   const auto gpu = shiplap::open(device_of(rank, devices));
@@ -138,6 +143,19 @@ void run_steps(std::uint64_t rows, std::uint64_t columns, unsigned steps, const 
   std::cout << "Every byte is that of a plain loop after " << steps << " steps.\n";
 }
 
+/// Says what `shiplap plan --nodes` needs to know of the network.
+void show_network() {
+  int ranks = 0;
+  int rank = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (ranks < 2) return;
+  const shiplap::Network network = shiplap::measure_network(MPI_COMM_WORLD);
+  if (rank == 0)
+    std::cout << "Between the first and the last rank: " << to_string(network.bandwidth) << ", "
+              << to_string(network.latency) << " for a small message (" << network.origin << ").\n";
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -148,6 +166,7 @@ int main(int argc, char** argv) {
   try {
     run_steps(number(1, 4096), number(2, 4096), static_cast<unsigned>(number(3, 4)),
               {argv + std::min(argc, 4), argv + argc});
+    show_network();
   } catch (const std::exception& error) {
     std::cerr << error.what() << '\n';
     MPI_Abort(MPI_COMM_WORLD, 1);  // the other ranks may wait for this one

@@ -227,7 +227,8 @@ inline void exchange_halos(const Job& job, const Shares& shares, const std::vect
 }
 
 /// Gathers the results of all ranks and judges them (see share_report). A rank without items gives an empty result.
-/// Returns the report on rank 0 and nothing on the others. A collective call. Throws Error when a call of MPI fails.
+/// Returns the report on rank 0 and nothing on the others. The id of a device is cut after 63 bytes. A collective call.
+/// Throws Error when a call of MPI fails.
 inline std::optional<ShareReport> report(const Job& job, const Shares& shares, const RankResult& own, MPI_Comm comm) {
   const detail::ReturnedErrors returned(comm);
   constexpr std::size_t longest_name = 64;

@@ -56,7 +56,7 @@ std::vector<std::uint32_t> counting_up(std::uint64_t size) {
 void run_planted(const Job& job) {
   const auto device = open_virtual(planted_profile(), "virtual:planted");
   const Node node = load_or_measure(*device);
-  run(*device, plan(node, job), job);
+  run(*device, plan(node, job, {.check_reach = true}), job);
 }
 
 const std::vector<ItemRange> uneven_shares{{0, 1}, {1, 2}, {3, 0}, {3, 40}, {43, 18}};
