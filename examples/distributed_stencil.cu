@@ -152,8 +152,8 @@ void show_network() {
   if (ranks < 2) return;
   const shiplap::Network network = shiplap::measure_network(MPI_COMM_WORLD);
   if (rank == 0)
-    std::cout << "Between the first and the last rank: " << to_string(network.bandwidth) << ", "
-              << to_string(network.latency) << " for a small message (" << network.origin << ").\n";
+    std::cout << "Between the first and the last rank: " << shiplap::to_string(network.bandwidth) << ", "
+              << shiplap::to_string(network.latency) << " for a small message (" << network.origin << ").\n";
 }
 
 }  // namespace

@@ -18,8 +18,8 @@ NodeTimes::NodeTimes(std::vector<Point> points, bool is_capped, Seconds fixed)
     if (!(point.items > 0) || !(point.time > Seconds{0}) || !std::isfinite(point.items + point.time.count()))
       throw UsageError("the times of a node are for a number of items and a time that are finite and more than 0");
   std::ranges::sort(points_, {}, &Point::items);
-  const auto same = std::ranges::unique(points_, {}, &Point::items);
-  points_.erase(same.begin(), same.end());
+  const auto same_items = [](const Point& a, const Point& b) { return a.items == b.items; };
+  points_.erase(std::unique(points_.begin(), points_.end(), same_items), points_.end());
   for (std::size_t i = 1; i < points_.size(); ++i) points_[i].time = std::max(points_[i].time, points_[i - 1].time);
 }
 
@@ -118,8 +118,7 @@ std::vector<std::uint64_t> sizes_around(const Job& job, unsigned ranks) {
     sizes.push_back(std::clamp<std::uint64_t>(items / unit * unit, 1, job.items));
   }
   sizes.push_back(job.items);
-  const auto same = std::ranges::unique(sizes);
-  sizes.erase(same.begin(), same.end());
+  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
   return sizes;
 }
 

@@ -34,8 +34,7 @@ std::vector<std::uint64_t> equal_shares(const Job& job, const std::vector<std::u
     sizes.push_back(std::min(job.items, (units + n - 1) / n * unit));
   }
   std::ranges::sort(sizes);
-  const auto same = std::ranges::unique(sizes);
-  sizes.erase(same.begin(), same.end());
+  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
   return sizes;
 }
 
