@@ -63,6 +63,13 @@ Bytes resident_bytes(const Job& job) {
   return sum;
 }
 
+/// The time of the copies of resident arrays, at the rate at which the arrays that are cut are copied.
+Seconds time_of_resident_arrays(const Plan& plan) {
+  const Bytes cut = std::max(bytes_in(plan.job), bytes_out(plan.job));
+  if (cut.count == 0) return Seconds{0};
+  return plan.ranking.ideal_overlap.copies * (in_bytes(resident_bytes(plan.job)) / in_bytes(cut));
+}
+
 /// The largest part of the time above that of perfect scaling. `perfect` is that time, and `even` the time of a node if
 /// all nodes took equally long.
 std::string limit_of_scale(const ScaledRun& run, const Plan& plan, Seconds perfect, Seconds even) {
@@ -73,8 +80,8 @@ std::string limit_of_scale(const ScaledRun& run, const Plan& plan, Seconds perfe
   const Seconds fixed = std::max(Seconds{0}, run.node - uneven - perfect);
   if (run.exchange >= std::max(uneven, fixed)) return "exchange of halos";
   if (uneven >= fixed) return "shares of unequal size";
-  const bool copies_resident = resident_bytes(plan.job) > bytes_in(plan.job) + bytes_out(plan.job);
-  return copies_resident ? "resident arrays, which every node copies whole" : "latencies, filling and draining";
+  const Seconds resident = time_of_resident_arrays(plan) * (1 - 1.0 / run.nodes);
+  return resident >= fixed / 2 ? "resident arrays, which every node copies whole" : "latencies, filling and draining";
 }
 
 /// The job on `nodes` nodes with these times.
