@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
 import signal
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from mpi import Mpi
 from processes import Watcher
 from simulated import Nodes
 from slurm import Slurm
@@ -19,25 +22,36 @@ def ended_by_a_signal() -> None:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 
-@pytest.fixture(scope="session", autouse=True)
-def watcher(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """End what tests have started, however they end."""
-    watcher = Watcher(tmp_path_factory.getbasetemp())
-    yield
+@pytest.fixture(scope="session")
+def base() -> Iterator[Path]:
+    """A folder with a short name, which tables show whole. What works in it ends with the tests, however they end."""
+    folder = Path(tempfile.mkdtemp(prefix="shiplap-"))
+    # Slurm's user reads here.
+    folder.chmod(0o755)
+    watcher = Watcher(folder)
+    yield folder
     watcher.stop()
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture
-def nodes(tmp_path: Path) -> Iterator[Nodes]:
-    """Eight nodes with two GPUs each."""
-    nodes = Nodes(tmp_path / "nodes", [f"node{number}" for number in range(1, 9)])
+def nodes(base: Path) -> Iterator[Nodes]:
+    """Eight healthy nodes with two GPUs each."""
+    folder = Path(tempfile.mkdtemp(dir=base))
+    nodes = Nodes(folder / "nodes", [f"node{number}" for number in range(1, 9)])
     yield nodes
     nodes.stop()
 
 
+@pytest.fixture
+def mpi(nodes: Nodes, tmp_path: Path) -> Mpi:
+    """OpenMPI on eight healthy nodes."""
+    return Mpi(tmp_path, nodes)
+
+
 @pytest.fixture(scope="session")
-def running_slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Slurm]:
-    folder = tmp_path_factory.mktemp("slurm")
+def running_slurm(base: Path) -> Iterator[Slurm]:
+    folder = base / "slurm"
     nodes = Nodes(folder / "nodes", [f"node{number}" for number in range(1, 5)])
     slurm = Slurm(folder, nodes)
     yield slurm

@@ -59,6 +59,18 @@ def processes_of(folder: Path) -> list[int]:
     return found
 
 
+def command_lines() -> dict[int, list[str]]:
+    """Arguments of every process."""
+    found = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                found[int(entry.name)] = (entry / "cmdline").read_bytes().decode(errors="replace").split("\0")[:-1]
+            except OSError:  # it has ended
+                continue
+    return found
+
+
 def end_processes_of(folder: Path) -> None:
     """End every process of a folder, those that were forked meanwhile included."""
 

@@ -140,9 +140,14 @@ class Nodes:
         """Let a job of somebody else use a node. Virtual GPUs have no load, so the command says it."""
         (self.folder / node / "busy").touch()
 
+    def signal(self, node: str, signal: str) -> None:
+        """Let every shiplap that starts on a node get a signal, as KILL or STOP."""
+        (self.folder / node / "signal").write_text(signal)
+
     def heal_all(self) -> None:
         for node in self.names:
-            (self.folder / node / "busy").unlink(missing_ok=True)
+            for name in ("busy", "signal"):
+                (self.folder / node / name).unlink(missing_ok=True)
             for gpu in range(self.gpus):
                 self.file(node, gpu).unlink(missing_ok=True)
                 self.heal(node, gpu)
@@ -169,15 +174,31 @@ class Nodes:
         environment: Mapping[str, str] | None = None,
     ) -> subprocess.CompletedProcess[str]:
         """Run a script by the shell."""
-        return subprocess.run(
+        with self.start(command, node, folder, environment) as shell:
+            try:
+                output, errors = shell.communicate(timeout=timeout)
+            except subprocess.TimeoutExpired:
+                self.stop()
+                output, errors = shell.communicate()
+                raise AssertionError(f"{command} has not ended after {timeout} s:\n{output}{errors}") from None
+        return subprocess.CompletedProcess(command, shell.returncode, output, errors)
+
+    def start(
+        self,
+        command: str,
+        node: str | None = None,
+        folder: Path | None = None,
+        environment: Mapping[str, str] | None = None,
+    ) -> subprocess.Popen[str]:
+        """Start a script by the shell."""
+        return subprocess.Popen(
             ["sh", "-c", command],
             cwd=folder,
             env={**self.environment(node), **(environment or {})},
             stdin=subprocess.DEVNULL,
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             text=True,
-            timeout=timeout,
-            check=False,
         )
 
     def installed(self, text: str) -> str:
@@ -196,6 +217,7 @@ class Nodes:
         source = Path(__file__).with_name("node_name.c")
         subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-o", library, source, "-ldl"], check=True)
         folder, program = shlex.quote(str(self.folder)), shlex.quote(str(PROGRAM))
+        gpus = " ".join(f'--device virtual:{folder}/"$SHIPLAP_NODE"/{gpu}.json' for gpu in range(self.gpus))
         self.command(
             "shiplap",
             f"""
@@ -206,12 +228,14 @@ class Nodes:
               echo "BUSY $SHIPLAP_NODE: not judged: a job of somebody else"
               exit 0
             fi
+            [ ! -e {folder}/"$SHIPLAP_NODE"/signal ] || kill -"$(cat {folder}/"$SHIPLAP_NODE"/signal)" $$
             # There is no GPU here, so cuda:N is the virtual GPU N of the node.
             for argument; do
               shift
               case $argument in cuda:*) argument=virtual:{folder}/$SHIPLAP_NODE/${{argument#cuda:}}.json ;; esac
               set -- "$@" "$argument"
             done
+            case "$1 ${{2:-}} $*" in "fleet check "*--device*) ;; "fleet check "*) set -- "$@" {gpus} ;; esac
             exec {program} "$@"
             """,
         )

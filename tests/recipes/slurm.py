@@ -37,6 +37,7 @@ SchedulerType=sched/builtin
 SchedulerParameters=sched_min_interval=100000,batch_sched_delay=0
 SlurmdParameters=config_overrides
 ReturnToService=0
+KillWait=1
 GresTypes=gpu
 TaskProlog={folder}/task_prolog
 Include {folder}/more.conf
