@@ -119,10 +119,11 @@ class Nodes:
         factors = {what: 1 + 2 * deviation * self.random.gauss(0, 1) for what, deviation in noise().items()}
         self._write(node, gpu, with_factors(self.healthy, factors))
 
-    def plant(self, name: str, node: str, gpu: int = 0) -> Sickness:
-        """Make a GPU sick."""
+    def plant(self, name: str, node: str, gpu: int = 0, severity: float = 1) -> Sickness:
+        """Make a GPU sick; less so with a severity below 1."""
         sickness = SICKNESSES[name]
-        profile = with_factors(json.loads(self.file(node, gpu).read_text()), sickness.factors)
+        factors = {what: 1 - severity * (1 - factor) for what, factor in sickness.factors.items()}
+        profile = with_factors(json.loads(self.file(node, gpu).read_text()), factors)
         profile["conditions"].update(sickness.conditions)
         self._write(node, gpu, profile)
         return sickness

@@ -75,7 +75,7 @@ class Slurm:
 
     def configure(self, lines: str = "") -> None:
         """Add lines to the configuration of the running cluster."""
-        (self.folder / "more.conf").write_text(lines)
+        (self.folder / "more.conf").write_text(f"# what a test adds\n{lines}")
         self.output("scontrol reconfigure")
 
     def state(self, node: str) -> str:
@@ -114,8 +114,8 @@ class Slurm:
             text += f" Gres=gpu:{self.nodes.gpus}\n"
         text += f"PartitionName=all Nodes={','.join(names)} Default=YES State=UP\n"
         (self.folder / "slurm.conf").write_text(text)
-        for name in ("more.conf", "plugstack.conf"):
-            (self.folder / name).touch()
+        (self.folder / "more.conf").write_text("# what a test adds\n")
+        (self.folder / "plugstack.conf").touch()
         # Each GPU of Slurm needs a device file. Any will do, since none is used.
         (self.folder / "gres.conf").write_text(
             "".join(f"Name=gpu File={file}\n" for file in ("/dev/null", "/dev/zero", "/dev/full")[: self.nodes.gpus])
