@@ -33,11 +33,11 @@ namespace {
 
 /// Time beyond a budget for starting and ending a process that keeps the budget itself.
 constexpr Seconds process_takes{3};
-/// A rank takes rank 0 for dead when it is silent for as long as the checks of this number of GPUs take: as many as
-/// nodes have, checked twice.
-constexpr double gpus_of_longest_silence = 32;
+/// As many GPUs as nodes have, each of which may take its time before rank 0 is heard again.
+constexpr double gpus_of_a_node = 16;
 
 volatile std::sig_atomic_t is_terminated = 0;
+bool has_been_terminated() { return is_terminated != 0; }
 
 // --- what a rank does
 
@@ -50,8 +50,8 @@ Json printed_json(const ProcessOutput& output) {
 }
 
 std::vector<RankDevice> listed_gpus(Seconds budget) {
-  const Json json =
-      printed_json(run_own_program({"devices", "--json"}, Deadline(wall_clock() + budget + process_takes)));
+  const Json json = printed_json(
+      run_own_program({"devices", "--json"}, Deadline(wall_clock() + budget + process_takes), has_been_terminated));
   std::vector<RankDevice> gpus;
   for (const Json& device : json.at("devices"))
     if (!device.at("virtual").get<bool>())
@@ -76,7 +76,8 @@ std::vector<RankDevice> devices_of(const FleetCheckFlags& flags, Seconds budget)
 
 Json checked(const std::string& device, const std::string& budget) {
   return printed_json(run_own_program({"check", "--device", device, "--budget", budget, "--json"},
-                                      Deadline(wall_clock() + parse_seconds(budget, "--budget") + process_takes)));
+                                      Deadline(wall_clock() + parse_seconds(budget, "--budget") + process_takes),
+                                      has_been_terminated));
 }
 
 Json copied(const std::string& device, Seconds begin) {
@@ -84,7 +85,7 @@ Json copied(const std::string& device, Seconds begin) {
   const Seconds until_begin = begin - std::chrono::system_clock::now().time_since_epoch();
   return printed_json(
       run_own_program({"fleet", "copy", "--device", device, "--begin", fmt::format("{}", begin.count())},
-                      Deadline(wall_clock() + until_begin + copies_take)));
+                      Deadline(wall_clock() + until_begin + copies_take), has_been_terminated));
 }
 
 RankWork work_of(const FleetCheckFlags& flags, const std::string& node) {
@@ -93,7 +94,8 @@ RankWork work_of(const FleetCheckFlags& flags, const std::string& node) {
           .program = SHIPLAP_VERSION,
           .devices = [&flags, budget] { return devices_of(flags, budget); },
           .check = [&flags](const std::string& device) { return checked(device, flags.budget); },
-          .copy_at_once = copied};
+          .copy_at_once = copied,
+          .stop = has_been_terminated};
 }
 
 // --- which rank this is
@@ -144,39 +146,61 @@ std::unique_ptr<Ranks> connect(const FleetCheckFlags& flags, const LaunchedRank&
 
 // --- rank 0
 
-FleetRun coordinated(Ranks& others, const FleetCheckFlags& flags, const RankWork& own_work, Seconds silence) {
-  const History history = flags.output.history.empty() ? History() : read_history(flags.output.history);
-  Progress shown;
-  const CoordinatorOptions options{.begin_within = parse_seconds(flags.begin_within, "--begin-within"),
-                                   .budget = parse_seconds(flags.budget, "--budget") + process_takes,
-                                   .repeats = flags.repeats,
-                                   .at_once = flags.at_once,
-                                   .program = SHIPLAP_VERSION,
-                                   .history = flags.output.history.empty() ? nullptr : &history,
-                                   .progress = [&](std::string_view what) { shown.update(what); },
-                                   .stop = [] { return is_terminated != 0; }};
-  // What has been reported by the time that a job is ended is judged.
-  std::signal(SIGTERM, [](int) { is_terminated = 1; });
-  return coordinate_and_work(others, options, own_work, silence);
+/// Time after which a rank takes rank 0 for dead: all GPUs of a node have been checked one after the other, as often as
+/// wanted, and have copied at once.
+Seconds longest_silence(const FleetCheckFlags& flags, const CoordinatorOptions& options) {
+  constexpr Seconds copies_at_once{60};
+  const double rounds = 1 + flags.repeats;
+  return options.begin_within + rounds * (gpus_of_a_node * (options.budget + options.grace) + copies_at_once);
 }
 
-void run_rank_zero(Ranks& others, const FleetCheckFlags& flags, const RankWork& own_work, Seconds silence) {
-  const FleetRun run = coordinated(others, flags, own_work, silence);
-  auto* const mpi = dynamic_cast<MpiRanks*>(&others);
+CoordinatorOptions options_of(const FleetCheckFlags& flags) {
+  return {.begin_within = parse_seconds(flags.begin_within, "--begin-within"),
+          .budget = parse_seconds(flags.budget, "--budget") + process_takes,
+          .repeats = flags.repeats,
+          .at_once = flags.at_once,
+          .program = SHIPLAP_VERSION,
+          .stop = has_been_terminated};
+}
+
+/// Collects and prints. Throws Error, CheckFailed among them, after all other ranks were told to end.
+void run_rank_zero(Ranks& others, const FleetCheckFlags& flags, CoordinatorOptions options, const RankWork& own_work) {
+  Progress shown;
+  options.progress = [&](std::string_view what) { shown.update(what); };
+  History history;
+  try {
+    if (!flags.output.history.empty()) require_writable(flags.output.history, "--history");
+    if (!flags.output.history.empty()) history = read_history(flags.output.history);
+    if (!flags.output.expect.empty()) read_text_file(flags.output.expect);
+  } catch (const Error&) {
+    end_all_ranks(others);
+    throw;
+  }
+  if (!flags.output.history.empty()) options.history = &history;
+  const FleetRun run = coordinate_and_work(others, options, own_work, longest_silence(flags, options));
+  shown.clear();
   // mpirun gives ranks a terminal, whatever becomes of their output.
   TextStyle style = style_of_stdout();
   style.colour = style.colour && others.size() == 1;
+  report_fleet(run.results, {.missing = run.missing, .failed = run.failed}, flags.output, style);
+  if (auto* const mpi = dynamic_cast<MpiRanks*>(&others); mpi != nullptr && !run.missing.empty()) {
+    std::fflush(nullptr);
+    mpi->abort(static_cast<int>(ExitCode::success));  // an orderly end would wait for them
+  }
+}
+
+/// Runs what a rank does. Under MPI an error ends all ranks: an orderly end would wait for those that know nothing of
+/// it.
+void run_rank(Ranks& ranks, const std::function<void()>& run) {
+  auto* const mpi = dynamic_cast<MpiRanks*>(&ranks);
+  if (mpi == nullptr) return run();
   try {
-    report_fleet(run.results, {.missing = run.missing, .failed = run.failed}, flags.output, style);
+    run();
   } catch (const Error& error) {
-    if (mpi == nullptr || run.missing.empty()) throw;
     fmt::print(stderr, "shiplap: {}\n", in_flags(error.what()));
     std::fflush(nullptr);
     mpi->abort(static_cast<int>(error.code()));
-  }
-  if (mpi != nullptr && !run.missing.empty()) {
-    std::fflush(nullptr);
-    mpi->abort(static_cast<int>(ExitCode::success));
+    throw;
   }
 }
 
@@ -220,17 +244,17 @@ void run_fleet_check(const FleetCheckFlags& flags) {
   const LaunchedRank launched = rank_of(flags);
   const Seconds budget = parse_seconds(flags.budget, "--budget");
   if (budget <= Seconds{0}) throw UsageError("--budget 0: give more than 0 s");
-  if (launched.rank == 0 && !flags.output.history.empty()) require_writable(flags.output.history, "--history");
-  if (launched.rank == 0 && !flags.output.expect.empty()) read_text_file(flags.output.expect);  // before the checks
   const std::string node = !flags.node.empty() ? flags.node : !launched.node.empty() ? launched.node : host_name();
   const RankWork own_work = work_of(flags, node);
-  const Seconds silence =
-      parse_seconds(flags.begin_within, "--begin-within") + gpus_of_longest_silence * (budget + process_takes);
+  const CoordinatorOptions options = options_of(flags);
   const std::unique_ptr<Ranks> ranks = connect(flags, launched);
-  if (ranks->rank() == 0)
-    run_rank_zero(*ranks, flags, own_work, silence);
-  else if (auto* const mpi = dynamic_cast<MpiRanks*>(ranks.get()); !work(*ranks, own_work, silence) && mpi != nullptr)
-    mpi->leave();
+  // A rank that is ended ends what it checks. Rank 0 judges what has been reported by then.
+  std::signal(SIGTERM, [](int) { is_terminated = 1; });
+  run_rank(*ranks, [&] {
+    if (ranks->rank() == 0) return run_rank_zero(*ranks, flags, options, own_work);
+    auto* const mpi = dynamic_cast<MpiRanks*>(ranks.get());
+    if (!work(*ranks, own_work, longest_silence(flags, options)) && mpi != nullptr) mpi->leave();
+  });
 }
 
 void add_fleet_copy(CLI::App& fleet) {

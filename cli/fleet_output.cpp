@@ -78,7 +78,7 @@ void report_fleet(std::span<const NodeResult> results, const FleetGaps& gaps, co
   missing.insert(missing.end(), gaps.missing.begin(), gaps.missing.end());
   const History history = flags.history.empty() ? History() : read_history(flags.history);
   const JudgedFleet judged = judge(results, {}, flags.history.empty() ? nullptr : &history);
-  if (!flags.history.empty()) add_to_history(flags.history, good_results(results, judged));
+  if (!flags.history.empty()) add_to_history(flags.history, judged.to_remember);
   if (flags.json) {
     Json json = to_json(judged);
     json["missing"] = missing;

@@ -17,7 +17,7 @@ struct Variables {
   const char* launcher;
   const char* rank;
   const char* size;
-  std::array<const char*, 2> run;
+  std::array<const char*, 3> run;
   const char* node = nullptr;
   bool has_mpi = false;
   const char* also = nullptr;  ///< a variable that must be set too
@@ -26,22 +26,30 @@ constexpr std::array launchers{
     Variables{.launcher = "Open MPI",
               .rank = "OMPI_COMM_WORLD_RANK",
               .size = "OMPI_COMM_WORLD_SIZE",
-              .run = {"PMIX_NAMESPACE", nullptr},
+              .run = {"PMIX_NAMESPACE", nullptr, nullptr},
               .has_mpi = true},
+    // It is mostly started by srun, once on each node.
+    Variables{.launcher = "torchrun",
+              .rank = "RANK",
+              .size = "WORLD_SIZE",
+              .run = {"TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTART_COUNT", nullptr},
+              .also = "TORCHELASTIC_RUN_ID"},
     // srun sets PMI_RANK too, where MPI programs of MPICH's family can be started by it.
     Variables{.launcher = "Slurm",
               .rank = "SLURM_PROCID",
               .size = "SLURM_STEP_NUM_TASKS",
-              .run = {"SLURM_JOB_ID", "SLURM_STEP_ID"},
+              .run = {"SLURM_JOB_ID", "SLURM_STEP_ID", "SLURM_RESTART_COUNT"},
               .node = "SLURMD_NODENAME",
               .also = "SLURM_STEP_ID"},  // the script of a batch job is no step
     Variables{.launcher = "an MPI with PMI",
               .rank = "PMI_RANK",
               .size = "PMI_SIZE",
-              .run = {"PMI_JOBID", nullptr},
+              .run = {"PMI_JOBID", nullptr, nullptr},
               .has_mpi = true},
-    Variables{.launcher = "Flux", .rank = "FLUX_TASK_RANK", .size = "FLUX_JOB_SIZE", .run = {"FLUX_JOB_ID", nullptr}},
-    Variables{.launcher = "torchrun", .rank = "RANK", .size = "WORLD_SIZE", .run = {"TORCHELASTIC_RUN_ID", nullptr}},
+    Variables{.launcher = "Flux",
+              .rank = "FLUX_TASK_RANK",
+              .size = "FLUX_JOB_SIZE",
+              .run = {"FLUX_JOB_ID", nullptr, nullptr}},
 };
 
 std::size_t number(const char* name, std::string_view text) {
@@ -72,6 +80,8 @@ std::optional<LaunchedRank> launched_rank(const Environment& given) {
     for (const char* const part : variables.run)
       if (const char* const text = part == nullptr ? nullptr : value(part); text != nullptr)
         launched.run += (launched.run.empty() ? "" : ".") + std::string(text);
+    // The default of torchrun, in every run.
+    if (launched.run.starts_with("none")) launched.run.clear();
     if (const char* const node = variables.node == nullptr ? nullptr : value(variables.node); node != nullptr)
       launched.node = node;
     return launched;

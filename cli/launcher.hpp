@@ -21,9 +21,9 @@ struct LaunchedRank {
 /// Value of an environment variable; nullptr when it is not set.
 using Environment = std::function<const char*(const char*)>;
 
-/// What the launcher says: Open MPI, srun of Slurm, another MPI (PMI), Flux, torchrun, in this order, because an MPI
-/// that was started in a job of Slurm has the variables of both. nullopt without a launcher. Throws UsageError when the
-/// variables make no sense.
+/// What the launcher says: Open MPI, torchrun, srun of Slurm, another MPI (PMI), Flux, in this order, because an MPI
+/// or torchrun that was started in a job of Slurm has the variables of both. nullopt without a launcher. Throws
+/// UsageError when the variables make no sense.
 std::optional<LaunchedRank> launched_rank(const Environment& = {});
 
 }  // namespace shiplap::cli

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <exception>
 #include <set>
 #include <string_view>
 
@@ -86,7 +87,7 @@ class LoadedMpiRanks : public MpiRanks {
     require(mpi_.begin(&rank_, &size_));
   }
   ~LoadedMpiRanks() override {
-    if (!is_ended_) mpi_.end();
+    if (!is_ended_ && std::uncaught_exceptions() == 0) mpi_.end();
   }
   LoadedMpiRanks(const LoadedMpiRanks&) = delete;
   LoadedMpiRanks& operator=(const LoadedMpiRanks&) = delete;

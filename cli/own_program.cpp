@@ -83,9 +83,18 @@ pid_t start(std::vector<std::string> words, const Pipe& out, const Pipe& err) {
   return process;
 }
 
+/// Kills a process and waits for its end, but not for one that hangs in the kernel.
+void kill_process(pid_t process) {
+  constexpr int looks = 10;
+  kill(process, SIGKILL);
+  for (int i = 0; i < looks && waitpid(process, nullptr, WNOHANG) == 0; ++i)
+    sleep_for(milliseconds(look_at_process_ms));
+}
+
 }  // namespace
 
-ProcessOutput run_own_program(const std::vector<std::string>& arguments, const Deadline& deadline) {
+ProcessOutput run_own_program(const std::vector<std::string>& arguments, const Deadline& deadline,
+                              const std::function<bool()>& stop) {
   std::vector<std::string> words{own_program().string()};
   words.insert(words.end(), arguments.begin(), arguments.end());
   Pipe out;
@@ -108,12 +117,12 @@ ProcessOutput run_own_program(const std::vector<std::string>& arguments, const D
       output.exit_code = WEXITSTATUS(status);
       return output;
     }
-    if (deadline.passed()) {
-      kill(process, SIGKILL);
-      waitpid(process, nullptr, WNOHANG);
-      throw Error(fmt::format("shiplap {} has not ended in time; look for a driver or a GPU that hangs",
-                              fmt::join(arguments, " ")));
-    }
+    const bool is_stopped = stop && stop();
+    if (!is_stopped && !deadline.passed()) continue;
+    kill_process(process);
+    throw Error(fmt::format("shiplap {} {}", fmt::join(arguments, " "),
+                            is_stopped ? "was ended before it had a result"
+                                       : "has not ended in time; look for a driver or a GPU that hangs"));
   }
 }
 

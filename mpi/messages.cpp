@@ -49,7 +49,13 @@ int progress() {
 int shiplap_mpi_begin(size_t* rank, size_t* size) {
   int own = 0;
   int all = 0;
-  if (failed("MPI_Init", MPI_Init(nullptr, nullptr))) return 1;
+  int level = 0;
+  // Other threads of the program do not call MPI.
+  if (failed("MPI_Init_thread", MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &level))) return 1;
+  if (level < MPI_THREAD_FUNNELED) {
+    state.error = "this MPI allows no threads beside it";
+    return 1;
+  }
   // Messages of their own, and errors as return values.
   if (failed("MPI_Comm_dup", MPI_Comm_dup(MPI_COMM_WORLD, &state.ranks))) return 1;
   MPI_Comm_set_errhandler(state.ranks, MPI_ERRORS_RETURN);

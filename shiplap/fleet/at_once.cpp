@@ -63,4 +63,6 @@ NodeResult all_gpus_at_once(std::span<const NodeResult> of_gpus, std::span<const
                       summed(at_once_from_gpu, "copies from the GPU", of_gpus, checks)}};
 }
 
+bool is_sum(const std::string& gpu) { return gpu.starts_with("all ") && gpu.ends_with(" GPUs"); }
+
 }  // namespace shiplap

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 
 #include "shiplap/fleet/node_result.hpp"
 
@@ -12,5 +13,8 @@ namespace shiplap {
 /// reached alone in `checks`, the checks of all nodes; 0 unless every GPU has been checked. Throws Error when there are
 /// no results.
 NodeResult all_gpus_at_once(std::span<const NodeResult> of_gpus, std::span<const NodeResult> checks);
+
+/// Whether the name of a GPU is that of such a sum.
+bool is_sum(const std::string& gpu);
 
 }  // namespace shiplap

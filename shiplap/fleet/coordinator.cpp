@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <deque>
+#include <limits>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <tuple>
@@ -30,7 +33,9 @@ Seconds now_since_1970() { return std::chrono::system_clock::now().time_since_ep
 /// What is known of a rank.
 struct RankState {
   std::optional<Hello> hello{};
-  Seconds clock_ahead{0};  ///< its host's clock minus that of rank 0
+  /// Its host's clock minus that of rank 0: the highest of what its reports say, because they may lie a while before
+  /// they are read.
+  Seconds clock_ahead{-std::numeric_limits<double>::infinity()};
   std::optional<DeviceList> list{};
   std::vector<std::string> devices{};  ///< those that it checks
   std::set<std::string> waited_for{};  ///< those whose answer has not come
@@ -72,11 +77,13 @@ class Coordinator {
       if (options_.stop && options_.stop()) return stop();
       if (wall_clock() < next_look) continue;
       next_look = wall_clock() + look;
-      for (RankState& state : states_)
+      for (std::size_t rank = 0; rank < states_.size(); ++rank) {
+        RankState& state = states_[rank];
         if (!state.is_done() && !state.is_late && wall_clock() > state.late_at) {
           state.is_late = true;
-          --open_;
+          close(rank);
         }
+      }
     }
   }
 
@@ -92,19 +99,32 @@ class Coordinator {
     RankState& state = states_[message.from];
     const bool was_open = !state.is_done() && !state.is_late;
     try {
-      std::visit([&](const auto& report) { take(message.from, report); },
-                 report_from_text(message.text, fmt::format("message of {}", name(message.from))));
+      const RankReport report = report_from_text(message.text, fmt::format("message of {}", name(message.from)));
+      state.clock_ahead = std::max(state.clock_ahead, report.clock - now_since_1970());
+      std::visit([&](const auto& what) { take(message.from, what); }, report.what);
     } catch (const Error& error) {
       run_.failed.push_back(error.what());
     }
     // An answer that comes late counts, as long as others are waited for.
-    if (was_open && state.is_done()) --open_;
+    if (was_open && state.is_done()) close(message.from);
   }
+
+  /// The rank is not waited for any more. The next rank of its node may check.
+  void close(std::size_t rank) {
+    --open_;
+    const auto turn = turns_.find(node_of(rank));
+    if (turn == turns_.end() || turn->second.front().first != rank) return;
+    turn->second.pop_front();
+    if (turn->second.empty())
+      turns_.erase(turn);
+    else
+      begin_turn(turn->second.front());
+  }
+  std::string node_of(std::size_t rank) const { return states_[rank].hello ? states_[rank].hello->node : ""; }
 
   void take(std::size_t rank, const Hello& hello) {
     RankState& state = states_[rank];
     state.hello = hello;
-    state.clock_ahead = hello.clock - now_since_1970();
     state.late_at = wall_clock() + options_.budget + options_.grace;
     if (hello.program != options_.program)
       run_.failed.push_back(
@@ -117,16 +137,21 @@ class Coordinator {
     RankState& state = states_[rank];
     state.list = list;
     if (!list.failure.empty()) run_.failed.push_back(fmt::format("{}: {}", name(rank), list.failure));
+    if (!has_given_gpus_) return;
+    // It has begun late, and others are still waited for.
+    state.is_late = false;
+    give_gpus({rank});
   }
 
   void take(std::size_t rank, const Answer& answer) {
     RankState& state = states_[rank];
     state.waited_for.erase(answer.device);
     if (!answer.failure.empty()) {
-      failures_[{rank, answer.device}] = fmt::format("{} {}: {}", name(rank), answer.device, answer.failure);
+      failures_[{answer.task, rank, answer.device}] =
+          fmt::format("{} {}: {}", name(rank), answer.device, answer.failure);
       return;
     }
-    failures_.erase({rank, answer.device});
+    failures_.erase({answer.task, rank, answer.device});
     NodeResult result = answer.result;
     if (state.hello) result.node = state.hello->node;
     if (answer.task == Task::copy_at_once) {
@@ -139,13 +164,32 @@ class Coordinator {
     run_.results.push_back(std::move(result));
   }
 
-  void order(std::size_t rank, const Order& order, Seconds longest) {
+  using Turn = std::pair<std::size_t, std::vector<std::string>>;  ///< a rank and what it checks
+
+  /// Has a rank check devices when the ranks of its node before it have: GPUs that are checked at the same time would
+  /// share links and host memory.
+  void check_in_turn(std::size_t rank, const std::vector<std::string>& devices) {
+    if (!open(rank, devices, Seconds{std::numeric_limits<double>::infinity()})) return;
+    std::deque<Turn>& turns = turns_[node_of(rank)];
+    turns.emplace_back(rank, devices);
+    if (turns.size() == 1) begin_turn(turns.front());
+  }
+  void begin_turn(const Turn& turn) {
+    const auto& [rank, devices] = turn;
+    // A rank that cannot be sent to is late at once.
+    const bool is_sent = !is_stopped_ && send(rank, {.task = Task::check, .devices = devices});
+    states_[rank].late_at =
+        is_sent ? wall_clock() + devices.size() * options_.budget + options_.grace : wall_clock() - Seconds{1};
+  }
+
+  /// Begins to wait for answers about these devices; returns false where nothing is to be waited for.
+  bool open(std::size_t rank, const std::vector<std::string>& devices, Seconds late_at) {
     RankState& state = states_[rank];
-    if (is_stopped_ || state.is_late || order.devices.empty()) return;
-    state.waited_for.insert(order.devices.begin(), order.devices.end());
-    state.late_at = wall_clock() + longest + options_.grace;
-    if (!send(rank, order)) return;
+    if (is_stopped_ || state.is_late || devices.empty()) return false;
+    state.waited_for.insert(devices.begin(), devices.end());
+    state.late_at = late_at;
     ++open_;
+    return true;
   }
 
   bool send(std::size_t rank, const Order& order) {
@@ -154,7 +198,6 @@ class Coordinator {
       return true;
     } catch (const Error& error) {
       run_.failed.push_back(fmt::format("{}: {}", name(rank), error.what()));
-      states_[rank].is_late = true;
       return false;
     }
   }
@@ -163,30 +206,34 @@ class Coordinator {
   using Key = std::tuple<std::string, std::string, std::string>;
   static Key key(const NodeResult& result) { return {result.node, result.gpu, result.pci_bus_id}; }
 
-  /// Has each GPU checked by one of the ranks that see it, so that the ranks of a node have about equally many.
+  /// Has each GPU checked.
   void check_all() {
+    std::vector<std::size_t> all(states_.size());
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    has_given_gpus_ = true;
+    give_gpus(all);
+    collect("GPUs are checked");
+  }
+  /// Gives each GPU that these ranks see, and that nobody was given, to one of them, so that the ranks of a node have
+  /// about equally many. One rank of a node checks at a time.
+  void give_gpus(const std::vector<std::size_t>& ranks) {
     std::map<std::string, std::vector<std::size_t>> seen_by;  // ranks, by node and GPU
-    for (std::size_t rank = 0; rank < states_.size(); ++rank) {
+    for (const std::size_t rank : ranks) {
       const RankState& state = states_[rank];
       if (!state.hello || !state.list) continue;
       for (const RankDevice& device : state.list->devices) seen_by[gpu_name(rank, device)].push_back(rank);
     }
-    for (std::size_t rank = 0; rank < states_.size(); ++rank) {
+    for (const std::size_t rank : ranks) {
       if (!states_[rank].hello || !states_[rank].list) continue;
       for (const RankDevice& device : states_[rank].list->devices) {
-        const auto seen = seen_by.find(gpu_name(rank, device));
-        if (seen == seen_by.end()) continue;
+        const std::string gpu = gpu_name(rank, device);
+        if (!given_.insert(gpu).second) continue;
         const std::size_t checker = *std::ranges::min_element(
-            seen->second, {}, [&](std::size_t candidate) { return states_[candidate].devices.size(); });
-        states_[checker].devices.push_back(name_of(checker, gpu_name(rank, device)));
-        seen_by.erase(seen);
+            seen_by.at(gpu), {}, [&](std::size_t candidate) { return states_[candidate].devices.size(); });
+        states_[checker].devices.push_back(name_of(checker, gpu));
       }
     }
-    for (std::size_t rank = 0; rank < states_.size(); ++rank) {
-      const std::vector<std::string>& devices = states_[rank].devices;
-      order(rank, {.task = Task::check, .devices = devices}, devices.size() * options_.budget);
-    }
-    collect("GPUs are checked");
+    for (const std::size_t rank : ranks) check_in_turn(rank, states_[rank].devices);
   }
   /// The name of a GPU in the fleet. GPUs without a PCI bus id, which are simulated, belong to their rank.
   std::string gpu_name(std::size_t rank, const RankDevice& device) const {
@@ -208,57 +255,76 @@ class Coordinator {
       const auto& [rank, device] = checked_by_.at({node.node, node.gpu, node.pci_bus_id});
       devices[rank].insert(device);
     }
-    for (const auto& [failed, why] : failures_) devices[failed.first].insert(failed.second);
-    for (const auto& [rank, names] : devices) {
-      order(rank, {.task = Task::check, .devices = {names.begin(), names.end()}}, names.size() * options_.budget);
-    }
+    for (const auto& [failed, why] : failures_)
+      if (std::get<Task>(failed) == Task::check) devices[std::get<1>(failed)].insert(std::get<2>(failed));
+    for (const auto& [rank, names] : devices) check_in_turn(rank, {names.begin(), names.end()});
     collect(fmt::format("what was not good is checked again ({})", repeat));
   }
 
-  /// Has the GPUs of each node copy at once, and again where the sum is an outlier.
-  void copy_at_once() {
-    std::map<std::string, std::vector<std::size_t>> ranks_of_node;
-    std::map<std::string, std::size_t> gpus_of_node;
+  /// The GPUs of a node, and the ranks that were given them.
+  struct NodeGpus {
+    std::vector<std::size_t> ranks{};
+    std::size_t gpus = 0;
+  };
+  /// Nodes with several GPUs.
+  std::map<std::string, NodeGpus> nodes_with_several() const {
+    std::map<std::string, NodeGpus> nodes;
     for (std::size_t rank = 0; rank < states_.size(); ++rank) {
-      const RankState& state = states_[rank];
-      if (!state.hello || state.is_late || state.devices.empty()) continue;
-      ranks_of_node[state.hello->node].push_back(rank);
-      gpus_of_node[state.hello->node] += state.devices.size();
+      if (states_[rank].devices.empty()) continue;
+      NodeGpus& node = nodes[node_of(rank)];
+      node.ranks.push_back(rank);
+      node.gpus += states_[rank].devices.size();
     }
-    std::erase_if(ranks_of_node, [&](const auto& node) { return gpus_of_node[node.first] < 2; });
-    if (ranks_of_node.empty()) run_.failed.push_back("no node has several GPUs that could copy at once");
-    for (unsigned repeat = 0; repeat <= options_.repeats && !ranks_of_node.empty(); ++repeat) {
+    std::erase_if(nodes, [](const auto& node) { return node.second.gpus < 2; });
+    return nodes;
+  }
+  /// Has the GPUs of each node copy at once, and again where that failed or the sum is an outlier.
+  void copy_at_once() {
+    std::map<std::string, NodeGpus> nodes = nodes_with_several();
+    if (nodes.empty()) run_.failed.push_back("no node has several GPUs that could copy at once");
+    for (unsigned repeat = 0; repeat <= options_.repeats && !nodes.empty() && !is_stopped_; ++repeat) {
       at_once_.clear();
-      for (const auto& [node, ranks] : ranks_of_node) order_copies(ranks, gpus_of_node[node]);
+      for (const auto& [node, gpus] : nodes) order_copies(gpus);
       collect("all GPUs of a node copy at once");
       std::set<std::string> sums;
-      for (const auto& [node, results] : at_once_)
-        if (results.size() == gpus_of_node[node]) {
-          run_.results.push_back(all_gpus_at_once(results, run_.results));
-          sums.insert(run_.results.back().gpu);
+      for (const auto& [node, gpus] : nodes)
+        if (at_once_[node].size() == gpus.gpus) {
+          run_.results.push_back(all_gpus_at_once(at_once_[node], run_.results));
+          sums.insert(node);
+        } else if (repeat == options_.repeats || is_stopped_) {
+          run_.failed.push_back(fmt::format("{}: {} of {} GPUs copied at once, so that there is no sum", node,
+                                            at_once_[node].size(), gpus.gpus));
         }
       std::set<std::string> outliers;
       for (const JudgedNode& node : judge(run_.results, options_.judging, options_.history).nodes)
-        if (node.state != NodeState::good && sums.contains(node.gpu)) outliers.insert(node.node);
-      std::erase_if(ranks_of_node, [&](const auto& node) { return !outliers.contains(node.first); });
+        if (node.state != NodeState::good && is_sum(node.gpu)) outliers.insert(node.node);
+      std::erase_if(nodes,
+                    [&](const auto& node) { return sums.contains(node.first) && !outliers.contains(node.first); });
     }
   }
-  void order_copies(const std::vector<std::size_t>& ranks, std::size_t gpus) {
-    const Seconds delay = until_copies + gpus * until_copies_per_gpu;
-    // All ranks of a node have one clock.
-    const Seconds begin = now_since_1970() + delay + states_[ranks.front()].clock_ahead;
-    for (const std::size_t rank : ranks)
-      order(rank, {.task = Task::copy_at_once, .devices = states_[rank].devices, .begin = begin}, delay + copies_take);
+  void order_copies(const NodeGpus& node) {
+    const Seconds delay = until_copies + node.gpus * until_copies_per_gpu;
+    // All ranks of a node have one clock. It is at least as far ahead as the quickest report says.
+    Seconds ahead = states_[node.ranks.front()].clock_ahead;
+    for (const std::size_t rank : node.ranks) ahead = std::max(ahead, states_[rank].clock_ahead);
+    const Seconds begin = now_since_1970() + delay + ahead;
+    for (const std::size_t rank : node.ranks) {
+      const std::vector<std::string>& devices = states_[rank].devices;
+      if (!open(rank, devices, wall_clock() + delay + copies_take + options_.grace)) continue;
+      if (!send(rank, {.task = Task::copy_at_once, .devices = devices, .begin = begin}))
+        states_[rank].late_at = wall_clock() - Seconds{1};
+    }
   }
 
   void end_all() {
     const bool all_answered =
         std::ranges::all_of(states_, [](const RankState& state) { return state.hello && state.is_done(); });
     for (std::size_t rank = 0; rank < states_.size(); ++rank) {
-      send(rank, {.end = true, .all_answered = all_answered});  // even to one that is missing, in case that it goes on
       if (const std::string why = why_missing(rank); !why.empty()) {
         run_.missing.push_back(why);
         ranks_.abandon(rank);
+      } else {
+        send(rank, {.end = true, .all_answered = all_answered});
       }
     }
   }
@@ -278,9 +344,13 @@ class Coordinator {
   std::vector<RankState> states_;
   std::size_t open_ = 0;  ///< ranks that are waited for
   bool is_stopped_ = false;
-  using Device = std::pair<std::size_t, std::string>;       ///< a rank, and a device as the rank names it
+  bool has_given_gpus_ = false;
+  std::set<std::string> given_;                        ///< names of GPUs that a rank was given to check
+  std::map<std::string, std::deque<Turn>> turns_;      ///< by node: the rank that checks, and those after it
+  using Device = std::pair<std::size_t, std::string>;  ///< a rank, and a device as the rank names it
+  using Failure = std::tuple<Task, std::size_t, std::string>;
   std::map<Key, Device> checked_by_;                        ///< who has checked a GPU
-  std::map<Device, std::string> failures_;                  ///< what could not be done, unless it could be done later
+  std::map<Failure, std::string> failures_;                 ///< what could not be done, unless it could be done later
   std::map<std::string, std::vector<NodeResult>> at_once_;  ///< copies at once, by node
   FleetRun run_;
 };
@@ -288,5 +358,15 @@ class Coordinator {
 }  // namespace
 
 FleetRun coordinate(Ranks& ranks, const CoordinatorOptions& options) { return Coordinator(ranks, options).run(); }
+
+void end_all_ranks(Ranks& ranks) {
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    try {
+      ranks.send(rank, to_text(Order{.end = true, .all_answered = false}));
+    } catch (const Error&) {
+      // This rank finds out by itself that the run is over.
+    }
+  }
+}
 
 }  // namespace shiplap

@@ -41,7 +41,7 @@ std::optional<std::size_t> sender(const std::string& name) {
 FileRanks::FileRanks(const fs::path& shared, const std::string& run, std::size_t rank, std::size_t size)
     : run_(shared / run), rank_(rank), size_(size) {
   if (rank >= size) throw UsageError(fmt::format("rank {} of {} ranks: the first rank is 0", rank, size));
-  make_folder(run_);
+  make_folder(inbox(rank));
 }
 
 FileRanks::~FileRanks() {
@@ -72,17 +72,17 @@ void FileRanks::send(std::size_t to, const std::string& text) {
 }
 
 std::optional<RankMessage> FileRanks::receive(const Deadline& deadline) {
-  Seconds pause = shortest_pause;
   for (;;) {
     if (received_.empty()) collect();
     if (!received_.empty()) {
+      pause_ = shortest_pause;
       RankMessage first = std::move(received_.front());
       received_.pop_front();
       return first;
     }
     if (deadline.passed()) return std::nullopt;
-    sleep_for(std::min(deadline.left(), pause));
-    pause = std::min(2 * pause, longest_pause);
+    sleep_for(std::min(deadline.left(), pause_));
+    pause_ = std::min(2 * pause_, longest_pause);
   }
 }
 
@@ -91,12 +91,20 @@ void FileRanks::collect() {
   std::error_code error;
   for (fs::directory_iterator entry(inbox(rank_), error), end; !error && entry != end; entry.increment(error))
     if (sender(entry->path().filename().string())) files.push_back(entry->path());
+  if (error == std::errc::no_such_file_or_directory)
+    throw Error(fmt::format("rank {}: {} is gone, so that the run is over", rank_, inbox(rank_).string()));
+  if (error) cannot_receive(error);
   // The messages of one rank, in the order of sending.
   std::ranges::sort(files);
   for (const fs::path& file : files) {
     received_.push_back({.from = *sender(file.filename().string()), .text = read_text_file(file.string())});
     fs::remove(file, error);
+    if (error) cannot_receive(error);  // it would be received again
   }
+}
+
+void FileRanks::cannot_receive(const std::error_code& error) const {
+  throw Error(fmt::format("rank {} cannot receive from {}: {}", rank_, inbox(rank_).string(), error.message()));
 }
 
 void FileRanks::abandon(std::size_t rank) {

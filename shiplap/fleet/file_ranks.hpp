@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <filesystem>
+#include <system_error>
 #include <vector>
 
 #include "shiplap/fleet/ranks.hpp"
@@ -25,18 +26,20 @@ class FileRanks : public Ranks {
   std::size_t rank() const override { return rank_; }
   std::size_t size() const override { return size_; }
   void send(std::size_t to, const std::string& text) override;
-  /// Looks for files every few milliseconds, later every 0.2 s.
+  /// Looks for files every few milliseconds, later every 0.2 s. Throws Error when the folder of the run is gone.
   std::optional<RankMessage> receive(const Deadline&) override;
   void abandon(std::size_t rank) override;
 
  private:
   std::filesystem::path inbox(std::size_t rank) const;
   void collect();
+  [[noreturn]] void cannot_receive(const std::error_code&) const;
 
   std::filesystem::path run_;
   std::size_t rank_;
   std::size_t size_;
   std::uint64_t sent_ = 0;
+  Seconds pause_ = milliseconds(5);  ///< until the next look
   std::deque<RankMessage> received_;
 };
 

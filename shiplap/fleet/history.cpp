@@ -15,12 +15,9 @@ namespace {
 constexpr const char* history_schema = "shiplap/fleet-history";
 constexpr std::uint64_t history_version = 1;
 
-EarlierFigure summary(const std::vector<double>& values) {
-  if (values.empty()) return {};
-  return {.checks = values.size(),
-          .median = median(values),
-          .spread = robust_deviation(values),
-          .lowest = std::ranges::min(values)};
+EarlierFigure summary(const std::vector<double>& values, std::size_t least) {
+  if (values.size() < std::max<std::size_t>(least, 1)) return {};
+  return {.checks = values.size(), .median = median(values), .spread = robust_deviation(values)};
 }
 
 std::vector<double> values_from_json(const JsonReader& json) {
@@ -42,13 +39,13 @@ std::string History::name_of(const NodeResult& result) {
   return fmt::format("{} {}", result.node, result.pci_bus_id.empty() ? result.gpu : result.pci_bus_id);
 }
 
-EarlierFigure History::earlier(const std::string& gpu, const std::string& what) const {
+EarlierFigure History::earlier(const std::string& gpu, const std::string& what, std::size_t least) const {
   const auto figures = values_.find(gpu);
   if (figures == values_.end()) return {};
   const auto values = figures->second.find(what);
   if (values == figures->second.end()) return {};
-  const EarlierFigure first = summary(values->second.first);
-  const EarlierFigure last = summary(values->second.last);
+  const EarlierFigure first = summary(values->second.first, least);
+  const EarlierFigure last = summary(values->second.last, least);
   return last.median > first.median ? last : first;
 }
 

@@ -27,7 +27,6 @@ struct EarlierFigure {
   std::size_t checks = 0;
   double median = 0;
   double spread = 0;  ///< robust standard deviation
-  double lowest = 0;
 };
 
 /// Earlier values of all figures of all GPUs.
@@ -37,8 +36,9 @@ class History {
   static std::string name_of(const NodeResult&);
 
   /// What the GPU gave earlier: of its first and of its newest values, those with the higher median, so that neither a
-  /// slow decline nor a fall after an upgrade is missed. `checks` is 0 when there are none.
-  EarlierFigure earlier(const std::string& gpu, const std::string& what) const;
+  /// slow decline nor a fall after an upgrade is missed. Either must have `least` values; `checks` is 0 when neither
+  /// has.
+  EarlierFigure earlier(const std::string& gpu, const std::string& what, std::size_t least = 1) const;
   /// Adds the figures of a check that were measured and not busy.
   void add(const NodeResult&);
 

@@ -4,7 +4,6 @@
 #include <array>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <tuple>
 
 #include "shiplap/core/error.hpp"
@@ -22,14 +21,13 @@ constexpr double far_below = 0.3;
 /// What tells GPUs apart. Two ranks of a node may each call their GPU cuda:0.
 using Gpu = std::tuple<std::string, std::string, std::string>;  // node, device, PCI bus id
 Gpu gpu_of(const NodeResult& result) { return {result.node, result.gpu, result.pci_bus_id}; }
-Gpu gpu_of(const JudgedNode& node) { return {node.node, node.gpu, node.pci_bus_id}; }
 
 /// All results of one GPU.
 class Judgement {
  public:
-  Judgement(const std::vector<const NodeResult*>& results, const Peers& peers) : results_(results), peers_(peers) {}
+  Judgement(const ResultsOfGpu& results, const Peers& peers) : results_(results), peers_(peers) {}
 
-  JudgedNode judge() {
+  JudgedNode judge() const {
     const NodeResult& last = *results_.back();
     JudgedNode node{.node = last.node, .gpu = last.gpu, .pci_bus_id = last.pci_bus_id, .kind = last.kind};
     std::vector<const NodeResult*> judged;
@@ -52,6 +50,16 @@ class Judgement {
     return node;
   }
 
+  /// The results without the figures that are outliers in them.
+  std::vector<NodeResult> without_outliers() const {
+    std::vector<NodeResult> clean;
+    for (const NodeResult* result : results_) {
+      NodeResult& kept = clean.emplace_back(*result);
+      std::erase_if(kept.figures, [&](const CheckedFigure& figure) { return is_outlier(*result, figure.what); });
+    }
+    return clean;
+  }
+
  private:
   static const CheckedFigure* figure_of(const NodeResult& result, const std::string& what) {
     const auto found = std::ranges::find(result.figures, what, &CheckedFigure::what);
@@ -61,7 +69,7 @@ class Judgement {
   bool is_outlier(const NodeResult& result, const std::string& what) const {
     const CheckedFigure* figure = figure_of(result, what);
     if (figure == nullptr) return false;
-    if (peers_.fell(result, *figure)) return true;
+    if (peers_.fell(result, *figure) || peers_.is_bad_among_good(result, *figure)) return true;
     const PeerFigure* peers = peers_.of(result.kind, what);
     if (peers == nullptr || peers->lowest <= 0) return figure->verdict == Verdict::bad;
     return figure->measured_value < peers->lowest;
@@ -109,7 +117,7 @@ class Judgement {
     });
   }
 
-  const std::vector<const NodeResult*>& results_;
+  const ResultsOfGpu& results_;
   const Peers& peers_;
 };
 
@@ -150,11 +158,18 @@ std::size_t JudgedFleet::count(NodeState state) const {
 }
 
 JudgedFleet judge(std::span<const NodeResult> results, const JudgeOptions& options, const History* history) {
-  const Peers peers(results, options, history);
-  std::map<Gpu, std::vector<const NodeResult*>> by_gpu;
+  std::map<Gpu, ResultsOfGpu> by_gpu;
   for (const NodeResult& result : results) by_gpu[gpu_of(result)].push_back(&result);
+  std::vector<ResultsOfGpu> gpus;
+  for (auto& [gpu, of_gpu] : by_gpu) gpus.push_back(std::move(of_gpu));
+  const Peers peers(gpus, options, history);
   JudgedFleet fleet;
-  for (const auto& [gpu, of_gpu] : by_gpu) fleet.nodes.push_back(Judgement(of_gpu, peers).judge());
+  for (const ResultsOfGpu& of_gpu : gpus) {
+    const Judgement judgement(of_gpu, peers);
+    fleet.nodes.push_back(judgement.judge());
+    if (history == nullptr || fleet.nodes.back().state != NodeState::good) continue;
+    for (NodeResult& result : judgement.without_outliers()) fleet.to_remember.push_back(std::move(result));
+  }
   constexpr std::array worst_first{NodeState::sick, NodeState::suspect, NodeState::busy, NodeState::unknown,
                                    NodeState::good};
   std::ranges::stable_sort(fleet.nodes, {}, [&](const JudgedNode& node) {
@@ -163,16 +178,6 @@ JudgedFleet judge(std::span<const NodeResult> results, const JudgeOptions& optio
   fleet.peers = peers.figures();
   std::ranges::stable_sort(fleet.peers, {}, &PeerFigure::kind);
   return fleet;
-}
-
-std::vector<NodeResult> good_results(std::span<const NodeResult> results, const JudgedFleet& fleet) {
-  std::set<Gpu> good;
-  for (const JudgedNode& node : fleet.nodes)
-    if (node.state == NodeState::good) good.insert(gpu_of(node));
-  std::vector<NodeResult> found;
-  for (const NodeResult& result : results)
-    if (good.contains(gpu_of(result))) found.push_back(result);
-  return found;
 }
 
 Json to_json(const JudgedFleet& fleet) {

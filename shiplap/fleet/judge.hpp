@@ -37,8 +37,8 @@ struct PeerFigure {
   std::string kind;   ///< "nvidia-h200"
   std::string what;   ///< "copies to the GPU"
   std::string unit;   ///< "B/s"
-  std::size_t peers;  ///< number of results
-  double median = 0;  ///< median of all results
+  std::size_t peers;  ///< number of GPUs
+  double median = 0;  ///< median over the GPUs, each with the median of its results
   double spread = 0;  ///< robust standard deviation
   double lowest = 0;  ///< a result below this is an outlier; 0: there are too few peers
   /// Median over the GPUs of the value over that of their earlier checks; 0: too few have any. Another value than 1
@@ -83,6 +83,9 @@ struct JudgedNode {
 struct JudgedFleet {
   std::vector<JudgedNode> nodes;  ///< sick ones first, then suspects, busy ones, unknown ones, good ones; by name
   std::vector<PeerFigure> peers;  ///< by kind, then in the order of the checks
+  /// What may be added to the history that was judged with: results of good GPUs, without figures that a repetition
+  /// has cleared. Empty without a history.
+  std::vector<NodeResult> to_remember{};
 
   std::size_t count(NodeState) const;
 };
@@ -91,9 +94,6 @@ struct JudgedFleet {
 /// fell against the GPU's own earlier checks by more than the figures of its peers did. The time grows linearly with
 /// the number of results, but for sorting.
 JudgedFleet judge(std::span<const NodeResult>, const JudgeOptions& = {}, const History* = nullptr);
-
-/// The results of GPUs that are good, whose figures may be remembered.
-std::vector<NodeResult> good_results(std::span<const NodeResult>, const JudgedFleet&);
 
 /// The document `shiplap/fleet`.
 Json to_json(const JudgedFleet&);

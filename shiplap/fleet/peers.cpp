@@ -15,28 +15,40 @@ constexpr double uncertainty_of_spread = 5;
 
 }  // namespace
 
-Peers::Peers(std::span<const NodeResult> results, const JudgeOptions& options, const History* history)
+Peers::Peers(std::span<const ResultsOfGpu> gpus, const JudgeOptions& options, const History* history)
     : options_(options), history_(history) {
   std::vector<Values> values;
-  std::vector<std::pair<Key, std::string>> found;
-  for (const NodeResult& result : results)
-    for (const CheckedFigure& figure : result.figures) {
+  for (const ResultsOfGpu& results : gpus) take(results, values);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    figures_[i] = summary({figures_[i].kind, figures_[i].what}, figures_[i].unit, values[i]);
+    earlier_spreads_.push_back(values[i].earlier_spreads.empty() ? 0 : median(values[i].earlier_spreads));
+    bad_.push_back(values[i].bad);
+  }
+}
+
+void Peers::take(const ResultsOfGpu& results, std::vector<Values>& values) {
+  std::map<std::size_t, std::vector<double>> of_gpu;  // by figure
+  std::map<std::size_t, std::pair<const NodeResult*, const CheckedFigure*>> last;
+  for (const NodeResult* result : results)
+    for (const CheckedFigure& figure : result->figures) {
       if (!was_measured(figure)) continue;
-      const Key key{result.kind, figure.what};
-      const auto [at, is_new] = index_.try_emplace(key, values.size());
+      const auto [at, is_new] = index_.try_emplace({result->kind, figure.what}, values.size());
       if (is_new) {
         values.emplace_back();
-        found.emplace_back(key, figure.unit);
+        figures_.push_back({.kind = result->kind, .what = figure.what, .unit = figure.unit, .peers = 0});
       }
-      values[at->second].measured.push_back(figure.measured_value);
-      if (const EarlierFigure before = earlier(result, figure); before.checks > 0) {
-        values[at->second].over_earlier.push_back(figure.measured_value / before.median);
-        values[at->second].earlier_spreads.push_back(before.spread / before.median);
-      }
+      of_gpu[at->second].push_back(figure.measured_value);
+      last[at->second] = {result, &figure};
     }
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    figures_.push_back(summary(found[i].first, found[i].second, values[i]));
-    earlier_spreads_.push_back(values[i].earlier_spreads.empty() ? 0 : median(values[i].earlier_spreads));
+  for (const auto& [index, measured] : of_gpu) {
+    const double value = median(measured);
+    values[index].measured.push_back(value);
+    const auto& [result, figure] = last[index];
+    if (figure->verdict == Verdict::bad) ++values[index].bad;
+    if (const EarlierFigure before = earlier(*result, *figure); before.checks > 0) {
+      values[index].over_earlier.push_back(value / before.median);
+      values[index].earlier_spreads.push_back(before.spread / before.median);
+    }
   }
 }
 
@@ -58,13 +70,12 @@ double Peers::allowed(std::size_t values, double median, double spread) const {
 
 const PeerFigure* Peers::of(const std::string& kind, const std::string& what) const {
   const auto found = index_.find({kind, what});
-  return found == index_.end() || found->second >= figures_.size() ? nullptr : &figures_[found->second];
+  return found == index_.end() ? nullptr : &figures_[found->second];
 }
 
 EarlierFigure Peers::earlier(const NodeResult& result, const CheckedFigure& figure) const {
   if (history_ == nullptr || !was_measured(figure) || !is_comparable(figure.unit)) return {};
-  const EarlierFigure found = history_->earlier(History::name_of(result), figure.what);
-  return found.checks < options_.least_earlier ? EarlierFigure{} : found;
+  return history_->earlier(History::name_of(result), figure.what, options_.least_earlier);
 }
 
 double Peers::over_earlier(const NodeResult& result, const CheckedFigure& figure) const {
@@ -77,12 +88,16 @@ bool Peers::fell(const NodeResult& result, const CheckedFigure& figure) const {
   if (before.checks == 0) return false;
   const PeerFigure* const peers = of(result.kind, figure.what);
   const double all_changed = peers != nullptr && peers->of_earlier > 0 ? peers->of_earlier : 1;
-  // Few values tell little about their spread. The spread of a typical GPU is known better, and three times the way
-  // down to the lowest value is seldom within the noise.
+  // Few values tell little about their spread. That of a typical GPU is known better.
   const double typical = earlier_spreads_.at(index_.at({result.kind, figure.what})) * before.median;
-  const double fall = std::max(allowed(before.checks, before.median, std::max(before.spread, typical)),
-                               3 * (before.median - before.lowest));
+  const double fall = allowed(before.checks, before.median, std::max(before.spread, typical));
   return figure.measured_value < all_changed * (before.median - fall);
+}
+
+bool Peers::is_bad_among_good(const NodeResult& result, const CheckedFigure& figure) const {
+  const auto found = index_.find({result.kind, figure.what});
+  if (figure.verdict != Verdict::bad || found == index_.end()) return false;
+  return 2 * bad_[found->second] <= figures_[found->second].peers;
 }
 
 }  // namespace shiplap

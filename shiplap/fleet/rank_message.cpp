@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <nlohmann/json.hpp>
 
 #include "shiplap/core/error.hpp"
@@ -12,7 +13,12 @@ namespace {
 constexpr const char* message_schema = "shiplap/rank-message";
 constexpr std::uint64_t message_version = 1;
 
-Json message(const char* kind) { return {{"schema", message_schema}, {"version", message_version}, {"kind", kind}}; }
+Json message(const char* kind) {
+  const Seconds clock = std::chrono::system_clock::now().time_since_epoch();
+  return {{"schema", message_schema}, {"version", message_version}, {"kind", kind}, {"clock", clock.count()}};
+}
+
+std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 const char* name_of(Task task) { return task == Task::check ? "check" : "copy_at_once"; }
 
@@ -44,9 +50,8 @@ Answer answer_from_json(const JsonReader& json) {
 std::string to_text(const Hello& hello) {
   Json json = message("hello");
   json["node"] = hello.node;
-  json["clock"] = hello.clock.count();
   json["program"] = hello.program;
-  return json.dump();
+  return text_of(json);
 }
 
 std::string to_text(const DeviceList& list) {
@@ -55,7 +60,7 @@ std::string to_text(const DeviceList& list) {
   for (const RankDevice& device : list.devices)
     json["devices"].push_back({{"name", device.name}, {"pci_bus_id", device.pci_bus_id}});
   json["failure"] = list.failure;
-  return json.dump();
+  return text_of(json);
 }
 
 std::string to_text(Task task, const std::string& device, const Json& check) {
@@ -63,7 +68,7 @@ std::string to_text(Task task, const std::string& device, const Json& check) {
   json["task"] = name_of(task);
   json["device"] = device;
   json["check"] = check;
-  return json.dump();
+  return text_of(json);
 }
 
 std::string failure_text(Task task, const std::string& device, const std::string& why) {
@@ -71,7 +76,7 @@ std::string failure_text(Task task, const std::string& device, const std::string
   json["task"] = name_of(task);
   json["device"] = device;
   json["failure"] = why;
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return text_of(json);
 }
 
 std::string to_text(const Order& order) {
@@ -81,21 +86,24 @@ std::string to_text(const Order& order) {
   json["task"] = name_of(order.task);
   json["devices"] = order.devices;
   json["begin"] = order.begin.count();
-  return json.dump();
+  return text_of(json);
 }
 
 RankReport report_from_text(std::string_view text, const std::string& source) {
   const Json json = parse_json(text, source);
   const JsonReader reader(json, source);
   require_schema(reader, message_schema, message_version);
+  RankReport report{.clock = Seconds{reader.at("clock").number()}};
   const std::string kind = reader.at("kind").string();
   if (kind == "hello")
-    return Hello{.node = reader.at("node").string(),
-                 .clock = Seconds{reader.at("clock").number()},
-                 .program = reader.at("program").string()};
-  if (kind == "devices") return devices_from_json(reader);
-  if (kind == "answer") return answer_from_json(reader);
-  reader.at("kind").fail("hello, devices or answer");
+    report.what = Hello{.node = reader.at("node").string(), .program = reader.at("program").string()};
+  else if (kind == "devices")
+    report.what = devices_from_json(reader);
+  else if (kind == "answer")
+    report.what = answer_from_json(reader);
+  else
+    reader.at("kind").fail("hello, devices or answer");
+  return report;
 }
 
 Order order_from_text(std::string_view text, const std::string& source) {

@@ -14,7 +14,6 @@ namespace shiplap {
 /// A rank has begun.
 struct Hello {
   std::string node;     ///< name of its host
-  Seconds clock{0};     ///< time of its host's clock since 1970
   std::string program;  ///< version of its program
 };
 
@@ -45,7 +44,11 @@ struct Answer {
   std::string failure{};  ///< why it could not be done; empty: it could
 };
 
-using RankReport = std::variant<Hello, DeviceList, Answer>;
+/// What a rank reports.
+struct RankReport {
+  Seconds clock{0};  ///< time of its host's clock since 1970, when it was written
+  std::variant<Hello, DeviceList, Answer> what{};
+};
 
 /// What rank 0 asks of a rank.
 struct Order {
@@ -56,7 +59,8 @@ struct Order {
   Seconds begin{0};                    ///< for `copy_at_once`: begin at this time of the host's clock since 1970
 };
 
-/// The text of a report; `check` in it is a document `shiplap/check`.
+/// The text of a report, written now; `check` in it is a document `shiplap/check`. Bytes that are no UTF-8 are
+/// replaced.
 std::string to_text(const Hello&);
 std::string to_text(const DeviceList&);
 std::string to_text(Task, const std::string& device, const Json& check);

@@ -14,7 +14,7 @@ namespace shiplap {
 namespace {
 
 /// Longest wait for other ranks before the worker of this rank is heard again.
-constexpr Seconds look_at_worker = milliseconds(20);
+constexpr Seconds look_at_worker = milliseconds(100);
 /// Longest wait at once. A condition variable cannot wait for an infinite time.
 constexpr Seconds longest_wait{3600};
 
@@ -80,14 +80,25 @@ std::optional<RankMessage> RankZero::Worker::receive(const Deadline& deadline) {
 FleetRun coordinate_and_work(Ranks& others, const CoordinatorOptions& options, const RankWork& own_work,
                              Seconds longest_silence) {
   RankZero both(others);
-  const std::jthread worker([&] {
+  std::string failure;
+  FleetRun run;
+  {
+    const std::jthread worker([&] {
+      try {
+        work(both.worker(), own_work, longest_silence);
+      } catch (const std::exception& error) {
+        failure = error.what();  // the coordinator finds this rank silent, as any other
+      }
+    });
     try {
-      work(both.worker(), own_work, longest_silence);
-    } catch (const std::exception&) {
-      // The coordinator finds this rank silent, as any other.
+      run = coordinate(both.coordinator(), options);
+    } catch (...) {
+      end_all_ranks(both.coordinator());
+      throw;
     }
-  });
-  return coordinate(both.coordinator(), options);
+  }
+  if (!failure.empty()) run.failed.push_back("rank 0: " + failure);
+  return run;
 }
 
 }  // namespace shiplap

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
+#include <exception>
 #include <future>
 #include <nlohmann/json.hpp>
 
@@ -12,11 +12,13 @@ namespace shiplap {
 namespace {
 
 constexpr std::size_t coordinator = 0;
+/// Time between two looks whether this rank is to end.
+constexpr Seconds look_at_stop = milliseconds(500);
 
 DeviceList listed(const RankWork& work) {
   try {
     return {.devices = work.devices(), .failure = {}};
-  } catch (const Error& error) {
+  } catch (const std::exception& error) {
     return {.devices = {}, .failure = error.what()};
   }
 }
@@ -25,14 +27,16 @@ DeviceList listed(const RankWork& work) {
 std::string report(Task task, const std::string& device, const std::function<Json()>& act) {
   try {
     return to_text(task, device, act());
-  } catch (const Error& error) {
+  } catch (const std::exception& error) {
     return failure_text(task, device, error.what());
   }
 }
 
 void check(Ranks& ranks, const RankWork& work, const std::vector<std::string>& devices) {
-  for (const std::string& device : devices)
+  for (const std::string& device : devices) {
+    if (work.stop && work.stop()) return;
     ranks.send(coordinator, report(Task::check, device, [&] { return work.check(device); }));
+  }
 }
 
 void copy_at_once(Ranks& ranks, const RankWork& work, const std::vector<std::string>& devices, Seconds begin) {
@@ -47,21 +51,23 @@ void copy_at_once(Ranks& ranks, const RankWork& work, const std::vector<std::str
 }  // namespace
 
 bool work(Ranks& ranks, const RankWork& work, Seconds longest_silence) {
-  ranks.send(coordinator, to_text(Hello{.node = work.node,
-                                        .clock = std::chrono::system_clock::now().time_since_epoch(),
-                                        .program = work.program}));
+  ranks.send(coordinator, to_text(Hello{.node = work.node, .program = work.program}));
   ranks.send(coordinator, to_text(listed(work)));
+  Seconds silent_since = wall_clock();
   for (;;) {
-    const auto message = ranks.receive(Deadline(wall_clock() + longest_silence));
-    if (!message)
+    if (work.stop && work.stop()) return false;
+    const auto message = ranks.receive(Deadline(wall_clock() + look_at_stop));
+    if (!message && wall_clock() - silent_since > longest_silence)
       throw Error(fmt::format("rank 0 has been silent for {}, so rank {} ends; look for what ended rank 0",
                               to_string(longest_silence), ranks.rank()));
+    if (!message) continue;
     const Order order = order_from_text(message->text, fmt::format("order of rank {}", message->from));
     if (order.end) return order.all_answered;
     if (order.task == Task::copy_at_once)
       copy_at_once(ranks, work, order.devices, order.begin);
     else
       check(ranks, work, order.devices);
+    silent_since = wall_clock();
   }
 }
 

@@ -20,11 +20,13 @@ struct RankWork {
   std::function<Json(const std::string& device)> check;
   /// Copies with a GPU, from `begin` on (time since 1970).
   std::function<Json(const std::string& device, Seconds begin)> copy_at_once;
+  /// Returns whether this rank is to end; empty: it never is.
+  std::function<bool()> stop{};
 };
 
 /// Reports the GPUs of this rank and follows orders until there are no more. Returns whether all ranks have answered,
-/// so that they can end together. Throws Error when rank 0 is silent for longer than `longest_silence`, which means
-/// that it has died.
+/// so that they can end together; false also when `stop` says so. Throws Error when rank 0 is silent for longer than
+/// `longest_silence`, which means that it has died.
 bool work(Ranks&, const RankWork&, Seconds longest_silence);
 
 }  // namespace shiplap

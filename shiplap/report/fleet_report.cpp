@@ -66,7 +66,7 @@ std::string fleet_report(const JudgedFleet& fleet, const TextStyle& style) {
              style.width) +
         "\n\n";
   const bool has_earlier = std::ranges::any_of(fleet.peers, [](const PeerFigure& f) { return f.of_earlier > 0; });
-  std::vector<Column> columns{{"kind", Align::left},    {"figure", Align::left},  {"checks", Align::right},
+  std::vector<Column> columns{{"kind", Align::left},    {"figure", Align::left},  {"GPUs", Align::right},
                               {"median", Align::right}, {"spread", Align::right}, {"outlier below", Align::right}};
   if (has_earlier) columns.push_back({"over earlier", Align::right});
   Table peers(columns);

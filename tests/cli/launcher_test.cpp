@@ -67,16 +67,25 @@ TEST(Launcher, srun_that_offers_pmi_is_slurm_and_hydra_is_an_mpi) {
 
 TEST(Launcher, flux_and_torchrun_are_known) {
   EXPECT_EQ(launched_with({{"FLUX_TASK_RANK", "1"}, {"FLUX_JOB_SIZE", "2"}, {"FLUX_JOB_ID", "f1"}})->run, "f1");
-  EXPECT_EQ(launched_with({{"RANK", "1"}, {"WORLD_SIZE", "2"}})->launcher, "torchrun");
+  std::map<std::string, std::string> torchrun = slurm_step;
+  torchrun["RANK"] = "5";
+  torchrun["WORLD_SIZE"] = "8";
+  EXPECT_EQ(launched_with(torchrun)->launcher, "Slurm") << "anything may set RANK";
+  torchrun["TORCHELASTIC_RUN_ID"] = "t1";
+  torchrun["TORCHELASTIC_RESTART_COUNT"] = "2";
+  EXPECT_EQ(launched_with(torchrun)->rank, 5u);
+  EXPECT_EQ(launched_with(torchrun)->run, "t1.2");
+  torchrun["TORCHELASTIC_RUN_ID"] = "none";
+  EXPECT_EQ(launched_with(torchrun)->run, "") << "its default is the same in every run";
 }
 
 TEST(Launcher, numbers_that_make_no_sense_are_refused) {
   EXPECT_NE(message_of<UsageError>([] {
-              launched_with({{"RANK", "one"}, {"WORLD_SIZE", "2"}});
-            }).find("RANK is 'one'"),
+              launched_with({{"PMI_RANK", "one"}, {"PMI_SIZE", "2"}});
+            }).find("PMI_RANK is 'one'"),
             std::string::npos);
   EXPECT_NE(message_of<UsageError>([] {
-              launched_with({{"RANK", "2"}, {"WORLD_SIZE", "2"}});
+              launched_with({{"PMI_RANK", "2"}, {"PMI_SIZE", "2"}});
             }).find("count from 0"),
             std::string::npos);
 }

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <filesystem>
 #include <memory>
 
@@ -54,13 +55,19 @@ TEST_F(FileLockTest, makes_another_process_wait_until_it_is_released) {
 }
 
 TEST_F(FileLockTest, is_gone_with_a_process_that_is_killed) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(pipe(ends.data()), 0);
   const pid_t holder = fork();
   if (holder == 0) {
     const FileLock lock((folder / "file").string());
+    if (write(ends[1], "x", 1) != 1) _exit(1);
     sleep_for(Seconds{60});
     _exit(0);
   }
-  sleep_for(milliseconds(200));
+  char locked = 0;
+  ASSERT_EQ(read(ends[0], &locked, 1), 1) << "the other process has the lock";
+  close(ends[0]);
+  close(ends[1]);
   kill(holder, SIGKILL);
   waitpid(holder, nullptr, 0);
   const FileLock lock((folder / "file").string());

@@ -75,11 +75,11 @@ TEST_F(FileRanksTest, what_was_sent_to_a_dead_rank_is_removed_and_its_return_is_
   zero.reset();
   EXPECT_TRUE(fs::is_empty(shared));
   EXPECT_NE(message_of([&] { late->send(0, "here I am"); }).find("the run may be over"), std::string::npos);
+  EXPECT_NE(message_of([&] { late->receive(soon()); }).find("that the run is over"), std::string::npos);
 }
 
 TEST_F(FileRanksTest, a_file_that_is_not_finished_is_no_message) {
   const auto zero = rank(0);
-  fs::create_directory(shared / "run" / "to-0");
   std::ofstream(shared / "run" / "to-0" / "unfinished-1-000000000000") << "half";
   std::ofstream(shared / "run" / "to-0" / "notes") << "of an administrator";
   EXPECT_FALSE(zero->receive(now()));

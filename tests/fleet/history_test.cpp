@@ -56,6 +56,9 @@ TEST(History, a_slow_decline_is_compared_with_the_beginning_and_an_upgrade_with_
   for (int i = 0; i < 100; ++i) rises.add(with(i < 50 ? 50 : 100));
   EXPECT_EQ(rises.earlier("n cuda:0", "x").median, 100);
   EXPECT_EQ(rises.earlier("n cuda:0", "y").checks, 0u);
+  History begins;
+  for (int i = 0; i < 17; ++i) begins.add(with(i < 16 ? 100 : 101));
+  EXPECT_EQ(begins.earlier("n cuda:0", "x", 5).checks, 16u) << "one newer value is too few to count";
   EXPECT_EQ(rises.earlier("m cuda:0", "x").checks, 0u);
 }
 

@@ -11,17 +11,18 @@ namespace shiplap {
 namespace {
 
 TEST(RankMessage, of_each_kind_is_read_back) {
-  const auto hello = std::get<Hello>(
-      report_from_text(to_text(Hello{.node = "a\"\n", .clock = Seconds{1.5}, .program = "0.1.0"}), "rank 1"));
+  const auto hello =
+      std::get<Hello>(report_from_text(to_text(Hello{.node = "a\"\n", .program = "0.1.0"}), "rank 1").what);
   EXPECT_EQ(hello.node, "a\"\n");
-  EXPECT_EQ(hello.clock, Seconds{1.5});
+  const std::string broken = to_text(Hello{.node = "\xff", .program = "1"});
+  EXPECT_EQ(std::get<Hello>(report_from_text(broken, "rank 1").what).node, "\uFFFD");
   EXPECT_EQ(hello.program, "0.1.0");
   const DeviceList seen{.devices = {{"cuda:0", "0000:18:00.0"}, {"virtual:h200", ""}}, .failure = "why"};
-  const auto list = std::get<DeviceList>(report_from_text(to_text(seen), "rank 1"));
+  const auto list = std::get<DeviceList>(report_from_text(to_text(seen), "rank 1").what);
   EXPECT_EQ(list.devices, seen.devices);
   EXPECT_EQ(list.failure, "why");
   const auto failed =
-      std::get<Answer>(report_from_text(failure_text(Task::copy_at_once, "cuda:1", "bad \xff byte"), "rank 1"));
+      std::get<Answer>(report_from_text(failure_text(Task::copy_at_once, "cuda:1", "bad \xff byte"), "rank 1").what);
   EXPECT_EQ(failed.task, Task::copy_at_once);
   EXPECT_EQ(failed.device, "cuda:1");
   EXPECT_EQ(failed.failure, "bad \uFFFD byte");
