@@ -145,6 +145,27 @@ struct BoundMessage {
   bool is_sent = false;       ///< whether this rank sends
 };
 
+/// The array with this name among those that are held, or null.
+inline const Held* find_held(const std::vector<Held>& held, const std::string& array) {
+  const auto found = std::find_if(held.begin(), held.end(), [&](const Held& one) { return one.array == array; });
+  return found == held.end() ? nullptr : &*found;
+}
+
+/// The first array that other ranks with items hold and this rank, which has items, does not. Null where there is none.
+/// A collective call.
+inline const Array* lacked_array(const Job& job, const Shares& shares, const std::vector<Held>& held, std::size_t rank,
+                                 MPI_Comm comm) {
+  const bool has_items = rank < shares.items.size() && shares.items[rank].count > 0;
+  std::vector<int> here;
+  for (const Array& array : job.arrays) here.push_back(has_items && find_held(held, array.name) ? 1 : 0);
+  std::vector<int> anywhere(here.size());
+  check_mpi(MPI_Allreduce(here.data(), anywhere.data(), static_cast<int>(here.size()), MPI_INT, MPI_MAX, comm),
+            "MPI_Allreduce");
+  for (std::size_t a = 0; a < here.size(); ++a)
+    if (has_items && anywhere[a] > here[a]) return &job.arrays[a];
+  return nullptr;
+}
+
 /// The messages that this rank sends or receives, for the arrays that are held here. Throws UsageError when an array
 /// that is held lacks bytes of a message.
 inline std::vector<BoundMessage> bound_messages(const Job& job, const Shares& shares, const std::vector<Held>& held,
@@ -153,8 +174,8 @@ inline std::vector<BoundMessage> bound_messages(const Job& job, const Shares& sh
   for (const HaloMessage& message : halo_messages(job, shares.items)) {
     if (message.from != rank && message.to != rank) continue;
     const std::string& name = job.arrays[message.array].name;
-    const auto own = std::find_if(held.begin(), held.end(), [&](const Held& one) { return one.array == name; });
-    if (own == held.end()) continue;
+    const Held* own = find_held(held, name);
+    if (!own) continue;
     const Bytes begin = own->element * own->elements.first;
     const Bytes end = begin + own->element * own->elements.count;
     if (message.bytes.offset < begin || end < message.bytes.offset + message.bytes.length)
@@ -217,12 +238,18 @@ inline Shares share(const Node& node, const Job& job, MPI_Comm comm, const PlanO
 /// holds are left alone. An array is in `held` on every rank with items, or on none.
 ///
 /// A collective call. Messages of more than 1 GiB are sent in several parts. Throws Error on all ranks when one lacks
-/// elements that it would send or receive, and Error when a call of MPI fails.
+/// an array that others hold or elements that it would send or receive, and Error when a call of MPI fails.
 inline void exchange_halos(const Job& job, const Shares& shares, const std::vector<Held>& held, MPI_Comm comm) {
   const detail::ReturnedErrors returned(comm);
   const auto rank = static_cast<std::size_t>(detail::rank_in(comm));
+  const Array* lacked = detail::lacked_array(job, shares, held, rank, comm);  // before anything that may throw
   std::vector<detail::BoundMessage> messages;
-  detail::on_every_rank(comm, [&] { messages = detail::bound_messages(job, shares, held, rank); });
+  detail::on_every_rank(comm, [&] {
+    if (lacked)
+      throw UsageError(job.name + ": this rank does not hold " + lacked->name +
+                       ", which other ranks hold: let every rank with items hold it, or none");
+    messages = detail::bound_messages(job, shares, held, rank);
+  });
   detail::exchange(comm, messages);
 }
 

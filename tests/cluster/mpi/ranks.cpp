@@ -7,6 +7,7 @@
 #include <map>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "shiplap/cluster/mpi.hpp"
 #include "shiplap/device/open.hpp"
@@ -51,7 +52,7 @@ void fills_halos() {
       for (std::uint64_t i = mine.first * columns; i < (mine.first + mine.count) * columns; ++i)
         u[i] = static_cast<std::uint32_t>(i * 31 + 7);
       if (part == detail::largest_part)
-        exchange_halos(job, shares, {held("u", u)}, MPI_COMM_WORLD);
+        exchange_halos(job, shares, mine.count > 0 ? std::vector{held("u", u)} : std::vector<Held>{}, MPI_COMM_WORLD);
       else
         detail::exchange(MPI_COMM_WORLD,
                          detail::bound_messages(job, shares, {held("u", u)}, static_cast<std::size_t>(own_rank)), part);
@@ -61,31 +62,57 @@ void fills_halos() {
   }
 }
 
+/// The message of the Error that a call throws, which every rank must do.
+std::string message_of(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  throw std::runtime_error("rank " + std::to_string(own_rank) + ": nothing was thrown");
+}
+
 /// An error on one rank ends the call on all of them, with its message.
 void agrees_on_errors() {
-  std::string message;
-  try {
+  const std::string message = message_of([] {
     const auto device = open("virtual:h200");
     const Node node = load_or_measure(*device);
     Job job = stencil_of(64, 16, 1, 1);
     if (own_rank == all_ranks - 1) job.items = 0;
     share(node, job, MPI_COMM_WORLD);
-  } catch (const Error& error) {
-    message = error.what();
-  }
+  });
   const std::string begin = "rank " + std::to_string(all_ranks - 1) + ": ";
   require(message.starts_with(begin) && message.size() > begin.size(), "the message was: " + message);
-  message.clear();
-  try {
-    Shares shares;
+}
+
+/// Shares of one item for each rank, and a job with halos of one item.
+struct OneItemEach {
+  Job job = stencil_of(static_cast<std::uint64_t>(all_ranks), 1, 1, 1);
+  Shares shares{};
+  OneItemEach() {
     for (int r = 0; r < all_ranks; ++r) shares.items.push_back({static_cast<std::uint64_t>(r), 1});
-    std::vector<std::uint32_t> too_few(1);
-    exchange_halos(stencil_of(static_cast<std::uint64_t>(all_ranks), 1, 1, 1), shares,
-                   {held("u", View(too_few.data(), static_cast<std::uint64_t>(own_rank), 1))}, MPI_COMM_WORLD);
-  } catch (const Error& error) {
-    message = error.what();
   }
-  require(message.find("does not hold all elements of u") != std::string::npos, "the message was: " + message);
+};
+
+/// Every rank throws when elements, or whole arrays, are missing on one of them.
+void refuses_to_exchange_what_a_rank_lacks() {
+  const OneItemEach of;
+  const auto message_with = [&](const std::vector<Held>& held) {
+    return message_of([&] { exchange_halos(of.job, of.shares, held, MPI_COMM_WORLD); });
+  };
+  std::vector<std::uint32_t> memory(static_cast<std::size_t>(all_ranks));
+  const Held whole = held("u", View(memory.data(), 0, memory.size()));
+  const Held own = held("u", View(memory.data(), static_cast<std::uint64_t>(own_rank), 1));
+  std::string message = message_with({own_rank == 1 ? own : whole});
+  require(message.starts_with("rank 1: ") && message.find("does not hold all elements of u") != std::string::npos,
+          "the message was: " + message);
+  for (int lacking = 0; lacking < all_ranks; ++lacking) {
+    message = message_with(own_rank == lacking ? std::vector<Held>{} : std::vector<Held>{whole});
+    require(message.starts_with("rank " + std::to_string(lacking) + ": ") &&
+                message.find("does not hold u,") != std::string::npos,
+            "the message was: " + message);
+  }
+  exchange_halos(of.job, of.shares, {}, MPI_COMM_WORLD);  // no rank holds it
 }
 
 /// A failing call of MPI is an exception, and the communicator has its error handler again.
@@ -144,11 +171,13 @@ void shares_and_reports() {
   }
 }
 
-const std::map<std::string, std::function<void()>> tests{{"fills_halos", fills_halos},
-                                                         {"agrees_on_errors", agrees_on_errors},
-                                                         {"throws_errors_of_mpi", throws_errors_of_mpi},
-                                                         {"measures_the_network", measures_the_network},
-                                                         {"shares_and_reports", shares_and_reports}};
+const std::map<std::string, std::function<void()>> tests{
+    {"fills_halos", fills_halos},
+    {"agrees_on_errors", agrees_on_errors},
+    {"refuses_to_exchange_what_a_rank_lacks", refuses_to_exchange_what_a_rank_lacks},
+    {"throws_errors_of_mpi", throws_errors_of_mpi},
+    {"measures_the_network", measures_the_network},
+    {"shares_and_reports", shares_and_reports}};
 
 }  // namespace
 
