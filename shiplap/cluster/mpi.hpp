@@ -134,7 +134,7 @@ inline std::vector<NodeTimes> gather_times(MPI_Comm comm, const NodeTimes& own) 
 
 /// Messages are sent in parts of at most this size, because MPI counts elements in an int.
 inline constexpr std::size_t largest_part = std::size_t{1} << 30;
-/// Tag of the messages of this header. Messages between two ranks keep their order.
+/// Tag of the messages of this header on the caller's communicator. Messages between two ranks keep their order.
 inline constexpr int halo_tag = 31'317;
 
 /// A message of this rank, with the address of its bytes.
@@ -237,8 +237,9 @@ inline Shares share(const Node& node, const Job& job, MPI_Comm comm, const PlanO
 /// elements that its items reach (elements_of_share) and has the values of those that it owns. Arrays that no rank
 /// holds are left alone. An array is in `held` on every rank with items, or on none.
 ///
-/// A collective call. Messages of more than 1 GiB are sent in several parts. Throws Error on all ranks when one lacks
-/// an array that others hold or elements that it would send or receive, and Error when a call of MPI fails.
+/// A collective call. Its messages have the tag 31317 on `comm`: receive nothing with MPI_ANY_TAG from other ranks
+/// meanwhile. Messages of more than 1 GiB are sent in several parts. Throws Error on all ranks when one lacks an array
+/// that others hold or elements that it would send or receive, and Error when a call of MPI fails.
 inline void exchange_halos(const Job& job, const Shares& shares, const std::vector<Held>& held, MPI_Comm comm) {
   const detail::ReturnedErrors returned(comm);
   const auto rank = static_cast<std::size_t>(detail::rank_in(comm));
@@ -255,7 +256,7 @@ inline void exchange_halos(const Job& job, const Shares& shares, const std::vect
 
 /// Gathers the results of all ranks and judges them (see share_report). A rank without items gives an empty result.
 /// Returns the report on rank 0 and nothing on the others. The id of a device is cut after 63 bytes. A collective call.
-/// Throws Error when a call of MPI fails.
+/// Throws Error on all ranks when the results cannot be judged, and Error when a call of MPI fails.
 inline std::optional<ShareReport> report(const Job& job, const Shares& shares, const RankResult& own, MPI_Comm comm) {
   const detail::ReturnedErrors returned(comm);
   constexpr std::size_t longest_name = 64;
@@ -272,14 +273,18 @@ inline std::optional<ShareReport> report(const Job& job, const Shares& shares, c
   const bool is_root = detail::rank_in(comm) == 0;
   std::vector<Fixed> all(is_root ? static_cast<std::size_t>(detail::size_of(comm)) : 0);
   detail::check_mpi(MPI_Gather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, 0, comm), "MPI_Gather");
-  if (!is_root) return std::nullopt;
-  std::vector<RankResult> results;
-  for (const Fixed& one : all)
-    results.push_back({.device = one.device.data(),
-                       .simulated = one.simulated != 0,
-                       .predicted = Seconds{one.predicted},
-                       .observed = Seconds{one.observed}});
-  return share_report(job, shares, std::move(results));
+  std::optional<ShareReport> result;
+  detail::on_every_rank(comm, [&] {
+    if (!is_root) return;
+    std::vector<RankResult> results;
+    for (const Fixed& one : all)
+      results.push_back({.device = one.device.data(),
+                         .simulated = one.simulated != 0,
+                         .predicted = Seconds{one.predicted},
+                         .observed = Seconds{one.observed}});
+    result = share_report(job, shares, std::move(results));
+  });
+  return result;
 }
 
 namespace detail {
@@ -322,8 +327,8 @@ inline Seconds half_round_trip(MPI_Comm comm, std::size_t bytes, int repeats) {
 /// the latency. Every byte is checked. Ranks of one node measure the memory of that node: place
 /// the first and the last rank on different nodes.
 ///
-/// A collective call. Throws UsageError for fewer than two ranks, Error on all ranks when bytes arrive changed
-/// and when a call of MPI fails.
+/// A collective call. Its messages have the tag 31317, like those of exchange_halos. Throws UsageError for fewer than
+/// two ranks, Error on all ranks when bytes arrive changed and when a call of MPI fails.
 inline Network measure_network(MPI_Comm comm) {
   const detail::ReturnedErrors returned(comm);
   if (detail::size_of(comm) < 2) throw UsageError("a network is measured between two ranks, and there is one");

@@ -115,6 +115,15 @@ void refuses_to_exchange_what_a_rank_lacks() {
   exchange_halos(of.job, of.shares, {}, MPI_COMM_WORLD);  // no rank holds it
 }
 
+/// Rank 0 alone judges the results, and every rank throws when they cannot be judged.
+void agrees_on_errors_of_reports() {
+  OneItemEach of;
+  of.shares.items.pop_back();
+  const std::string message = message_of([&] { report(of.job, of.shares, {}, MPI_COMM_WORLD); });
+  require(message.starts_with("rank 0: ") && message.find("give one result for each share") != std::string::npos,
+          "the message was: " + message);
+}
+
 /// A failing call of MPI is an exception, and the communicator has its error handler again.
 void throws_errors_of_mpi() {
   std::string message;
@@ -175,6 +184,7 @@ const std::map<std::string, std::function<void()>> tests{
     {"fills_halos", fills_halos},
     {"agrees_on_errors", agrees_on_errors},
     {"refuses_to_exchange_what_a_rank_lacks", refuses_to_exchange_what_a_rank_lacks},
+    {"agrees_on_errors_of_reports", agrees_on_errors_of_reports},
     {"throws_errors_of_mpi", throws_errors_of_mpi},
     {"measures_the_network", measures_the_network},
     {"shares_and_reports", shares_and_reports}};
