@@ -31,8 +31,9 @@ SHIPLAP_HOST_DEVICE Value next_value(View<const Value> u, std::uint64_t rows, st
 __global__ void step_rows(shiplap::Chunk chunk, std::uint64_t rows, std::uint64_t columns, View<const Value> u,
                           View<Value> next) {
   const std::uint64_t column = blockIdx.x * std::uint64_t{blockDim.x} + threadIdx.x;
-  const std::uint64_t row = chunk.first + blockIdx.y;
-  if (column < columns) next[row * columns + column] = next_value(u, rows, columns, row, column);
+  if (column >= columns) return;
+  for (std::uint64_t row = chunk.first + blockIdx.y; row < chunk.end(); row += gridDim.y)
+    next[row * columns + column] = next_value(u, rows, columns, row, column);
 }
 #endif
 
@@ -43,7 +44,9 @@ shiplap::Job step_of(std::uint64_t rows, std::uint64_t columns) {
       .shaped<Value>("next", shiplap::Role::out, rows * columns)
 #ifdef __CUDACC__
       .kernel([=](cudaStream_t stream, shiplap::Chunk chunk, auto u, auto next) {
-        const dim3 grid(static_cast<unsigned>((columns + 255) / 256), static_cast<unsigned>(chunk.count));
+        const std::uint64_t most_in_y = 65'535;  // a limit of CUDA: the kernel goes on to further rows
+        const dim3 grid(static_cast<unsigned>((columns + 255) / 256),
+                        static_cast<unsigned>(std::min(chunk.count, most_in_y)));
         step_rows<<<grid, 256, 0, stream>>>(chunk, rows, columns, u, next);
       })
 #endif
@@ -96,7 +99,7 @@ bool is_right(const std::vector<Value>& field, std::uint64_t rows, std::uint64_t
 }
 
 void run_steps(std::uint64_t rows, std::uint64_t columns, unsigned steps, const std::vector<std::string>& devices) {
-  if (rows * columns > std::numeric_limits<int>::max())
+  if (columns > 0 && rows > std::numeric_limits<int>::max() / columns)
     throw shiplap::UsageError(
         "the field is compared on rank 0, which counts its elements in an int: use a smaller one");
   int rank = 0;
