@@ -9,6 +9,7 @@
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/quantity_json.hpp"
 #include "shiplap/core/statistics.hpp"
+#include "shiplap/fleet/at_once.hpp"
 #include "shiplap/fleet/causes.hpp"
 #include "shiplap/fleet/peers.hpp"
 
@@ -29,7 +30,11 @@ class Judgement {
 
   JudgedNode judge() const {
     const NodeResult& last = *results_.back();
-    JudgedNode node{.node = last.node, .gpu = last.gpu, .pci_bus_id = last.pci_bus_id, .kind = last.kind};
+    JudgedNode node{.node = last.node,
+                    .gpu = last.gpu,
+                    .pci_bus_id = last.pci_bus_id,
+                    .kind = last.kind,
+                    .is_sum = is_sum(last.gpu)};
     std::vector<const NodeResult*> judged;
     for (const NodeResult* result : results_) {
       if (std::ranges::any_of(result->figures, was_measured)) judged.push_back(result);
@@ -210,7 +215,8 @@ Json to_json(const JudgedFleet& fleet) {
                              {"median", quantity_json(peer.median, peer.unit)},
                              {"spread", quantity_json(peer.spread, peer.unit)},
                              {"lowest", peer.lowest > 0 ? quantity_json(peer.lowest, peer.unit) : Json(nullptr)},
-                             {"of_earlier", ratio_json(peer.of_earlier)}});
+                             {"of_earlier", ratio_json(peer.of_earlier)},
+                             {"of_limit", ratio_json(peer.of_limit)}});
   return json;
 }
 

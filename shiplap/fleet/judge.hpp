@@ -44,6 +44,7 @@ struct PeerFigure {
   /// Median over the GPUs of the value over that of their earlier checks; 0: too few have any. Another value than 1
   /// means that all of them changed, as by a driver or firmware.
   double of_earlier = 0;
+  double of_limit = 0;  ///< median over the GPUs of the value over its limit; 0: no limit is known
 };
 
 /// A figure of a node that is not as it should be.
@@ -71,8 +72,9 @@ struct JudgedNode {
   std::string gpu;
   std::string pci_bus_id;
   std::string kind;
+  bool is_sum = false;  ///< whether this is what all GPUs of a node copied at once (at_once.hpp)
   NodeState state = NodeState::unknown;
-  Confidence confidence = Confidence::low;  ///< of a suspect or sick node
+  Confidence confidence = Confidence::low;  ///< for a suspect or sick node
   std::size_t results = 0;                  ///< number of checks that were judged
   std::vector<Outlier> outliers{};          ///< figures that are outliers in every result, lowest ratio first
   std::string cause{};                      ///< the likely cause, from which figures are low together

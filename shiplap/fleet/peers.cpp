@@ -45,6 +45,7 @@ void Peers::take(const ResultsOfGpu& results, std::vector<Values>& values) {
     values[index].measured.push_back(value);
     const auto& [result, figure] = last[index];
     if (figure->verdict == Verdict::bad) ++values[index].bad;
+    if (figure->fraction > 0) values[index].of_limit.push_back(figure->fraction);
     if (const EarlierFigure before = earlier(*result, *figure); before.checks > 0) {
       values[index].over_earlier.push_back(value / before.median);
       values[index].earlier_spreads.push_back(before.spread / before.median);
@@ -56,6 +57,7 @@ PeerFigure Peers::summary(const Key& key, const std::string& unit, const Values&
   PeerFigure figure{.kind = key.first, .what = key.second, .unit = unit, .peers = values.measured.size()};
   figure.median = median(values.measured);
   figure.spread = robust_deviation(values.measured);
+  if (!values.of_limit.empty()) figure.of_limit = median(values.of_limit);
   if (values.over_earlier.size() >= options_.least_peers) figure.of_earlier = median(values.over_earlier);
   if (figure.peers >= options_.least_peers && is_comparable(unit))
     figure.lowest = std::max(0.0, figure.median - allowed(figure.peers, figure.median, figure.spread));

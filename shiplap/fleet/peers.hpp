@@ -39,6 +39,7 @@ class Peers {
   struct Values {
     std::vector<double> measured;
     std::vector<double> over_earlier;
+    std::vector<double> of_limit;
     std::vector<double> earlier_spreads;  ///< relative, of each GPU's earlier checks
     std::size_t bad = 0;                  ///< number of GPUs whose own check says so
   };

@@ -24,7 +24,7 @@ RankZero::RankZero(Ranks& others) : others_(others) {
   if (others.rank() != 0) throw UsageError(fmt::format("rank {} cannot coordinate: rank 0 does", others.rank()));
 }
 
-void RankZero::Queue::push(std::string text) {
+void RankZero::Mailbox::push(std::string text) {
   {
     const std::lock_guard lock(mutex_);
     texts_.push_back(std::move(text));
@@ -32,7 +32,7 @@ void RankZero::Queue::push(std::string text) {
   filled_.notify_one();
 }
 
-std::optional<std::string> RankZero::Queue::pop(const Deadline& deadline) {
+std::optional<std::string> RankZero::Mailbox::pop(const Deadline& deadline) {
   std::unique_lock lock(mutex_);
   while (texts_.empty()) {
     const Seconds left = std::min(deadline.left(), longest_wait);

@@ -24,7 +24,7 @@ class RankZero {
 
  private:
   /// Texts from one thread to another.
-  class Queue {
+  class Mailbox {
    public:
     void push(std::string text);
     std::optional<std::string> pop(const Deadline&);
@@ -63,8 +63,8 @@ class RankZero {
   };
 
   Ranks& others_;
-  Queue to_coordinator_;
-  Queue to_worker_;
+  Mailbox to_coordinator_;
+  Mailbox to_worker_;
   Coordinator coordinator_{*this};
   Worker worker_{*this};
 };

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "shiplap/core/printable.hpp"
 
@@ -33,11 +34,24 @@ std::string value_text(double value, const std::string& unit) {
 }  // namespace
 
 std::string fleet_summary(const JudgedFleet& fleet) {
-  std::string text = fmt::format("{} {}: {} good", fleet.nodes.size(), fleet.nodes.size() == 1 ? "GPU" : "GPUs",
-                                 fleet.count(NodeState::good));
-  for (const NodeState state : {NodeState::sick, NodeState::suspect, NodeState::busy, NodeState::unknown})
-    if (const std::size_t count = fleet.count(state); count > 0)
-      text += fmt::format(", {} {}", count, to_string(state));
+  const auto summary = [&](bool sums) {
+    std::string states;
+    std::size_t all = 0;
+    for (const NodeState state :
+         {NodeState::good, NodeState::sick, NodeState::suspect, NodeState::busy, NodeState::unknown}) {
+      const auto count = std::ranges::count_if(
+          fleet.nodes, [&](const JudgedNode& node) { return node.state == state && node.is_sum == sums; });
+      all += static_cast<std::size_t>(count);
+      if (count > 0 || state == NodeState::good)
+        states += fmt::format("{}{} {}", states.empty() ? "" : ", ", count, to_string(state));
+    }
+    return std::pair(all, states);
+  };
+  const auto [gpus, states] = summary(false);
+  std::string text = fmt::format("{} {}: {}", gpus, gpus == 1 ? "GPU" : "GPUs", states);
+  const auto [nodes, sums] = summary(true);
+  if (nodes > 0)
+    text += fmt::format("; {} with all GPUs at once: {}", nodes == 1 ? "1 node" : fmt::format("{} nodes", nodes), sums);
   return text;
 }
 
@@ -66,8 +80,9 @@ std::string fleet_report(const JudgedFleet& fleet, const TextStyle& style) {
              style.width) +
         "\n\n";
   const bool has_earlier = std::ranges::any_of(fleet.peers, [](const PeerFigure& f) { return f.of_earlier > 0; });
-  std::vector<Column> columns{{"kind", Align::left},    {"figure", Align::left},  {"GPUs", Align::right},
-                              {"median", Align::right}, {"spread", Align::right}, {"outlier below", Align::right}};
+  std::vector<Column> columns{{"kind", Align::left},          {"figure", Align::left},    {"GPUs", Align::right},
+                              {"median", Align::right},       {"of limit", Align::right}, {"spread", Align::right},
+                              {"outlier below", Align::right}};
   if (has_earlier) columns.push_back({"over earlier", Align::right});
   Table peers(columns);
   for (const PeerFigure& figure : fleet.peers) {
@@ -75,6 +90,7 @@ std::string fleet_report(const JudgedFleet& fleet, const TextStyle& style) {
                                  figure.what,
                                  std::to_string(figure.peers),
                                  value_text(figure.median, figure.unit),
+                                 figure.of_limit > 0 ? percent(figure.of_limit) : "–",
                                  figure.median > 0 ? percent(figure.spread / figure.median) : "–",
                                  figure.lowest > 0 ? value_text(figure.lowest, figure.unit) : "too few peers"};
     if (has_earlier) row.push_back(figure.of_earlier > 0 ? percent(figure.of_earlier) : "–");
