@@ -17,6 +17,7 @@
 #include "cli/node.hpp"
 #include "cli/own_program.hpp"
 #include "cli/parameter_names.hpp"
+#include "cli/version.hpp"
 #include "shiplap/core/error.hpp"
 #include "shiplap/device/open.hpp"
 #include "shiplap/fleet/causes.hpp"
@@ -91,7 +92,7 @@ Json copied(const std::string& device, Seconds begin) {
 RankWork work_of(const FleetCheckFlags& flags, const std::string& node) {
   const Seconds budget = parse_seconds(flags.budget, "--budget");
   return {.node = node,
-          .program = SHIPLAP_VERSION,
+          .program = version(),
           .devices = [&flags, budget] { return devices_of(flags, budget); },
           .check = [&flags](const std::string& device) { return checked(device, flags.budget); },
           .copy_at_once = copied,
@@ -159,7 +160,7 @@ CoordinatorOptions options_of(const FleetCheckFlags& flags) {
           .budget = parse_seconds(flags.budget, "--budget") + process_takes,
           .repeats = flags.repeats,
           .at_once = flags.at_once,
-          .program = SHIPLAP_VERSION,
+          .program = version(),
           .stop = has_been_terminated};
 }
 

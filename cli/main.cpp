@@ -23,11 +23,12 @@
 #include "cli/reproduce.hpp"
 #include "cli/run.hpp"
 #include "cli/tune.hpp"
+#include "cli/version.hpp"
 
 int main(int argc, char** argv) {
   CLI::App app{"Measure how data moves between host and GPU, plan the fastest way through a kernel, and run it."};
   app.name("shiplap");
-  app.set_version_flag("--version", "shiplap " SHIPLAP_VERSION);
+  app.set_version_flag("--version", shiplap::cli::version_text("shiplap"));
   app.require_subcommand(1);
   app.footer("Exit status: 0 done, 1 could not, 2 a check of the result failed, 64 wrong usage.");
   shiplap::cli::add_devices(app);

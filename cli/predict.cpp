@@ -11,6 +11,7 @@
 
 #include "cli/effects.hpp"
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/formats.hpp"
 #include "shiplap/pipeline/plan.hpp"
 #include "shiplap/plan/models.hpp"
 #include "shiplap/report/models_report.hpp"
@@ -73,8 +74,8 @@ void run_predict(const PredictFlags& flags) {
   if (flags.json) {
     Json choices = Json::array();
     for (const ModelComparison& c : comparisons) choices.push_back(to_json(c));
-    print_json({{"schema", "shiplap/prediction"},
-                {"version", 2},
+    print_json({{"schema", formats::prediction.schema},
+                {"version", formats::prediction.version},
                 {"job", made.job.name},
                 {"kernel_cost", made.job.cost.origin},
                 {"profile", profile.name},

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "cli/effects.hpp"
+#include "shiplap/core/formats.hpp"
 #include "shiplap/pipeline/race.hpp"
 #include "shiplap/pipeline/race_store.hpp"
 #include "shiplap/pipeline/workload_data.hpp"
@@ -63,8 +64,8 @@ void run_tune(const TuneFlags& flags) {
   show_simulation(opened, node, flags.json);
   if (flags.json) {
     Json json = to_json(*made.race);
-    json["schema"] = "shiplap/race";
-    json["version"] = 2;
+    json["schema"] = formats::race.schema;
+    json["version"] = formats::race.version;
     json["workload"] = made.job.name;
     json["device"] = info.id;
     return print_json(json);

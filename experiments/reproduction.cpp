@@ -10,12 +10,10 @@
 #include <utility>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/formats.hpp"
 
 namespace shiplap::experiments {
 namespace {
-
-constexpr std::string_view schema = "shiplap/reproduction";
-constexpr std::uint64_t version = 2;  // version 1 had findings by step, and no verdict for a claim
 
 constexpr std::array verdicts{Verdict::holds, Verdict::holds_with_a_change, Verdict::does_not_hold,
                               Verdict::cannot_be_checked};
@@ -167,8 +165,8 @@ const Finding* finding_of(const Experiment& experiment, const Reproduction& repr
 }
 
 Json to_json(const Experiment& experiment, const Reproduction& r) {
-  Json json{{"schema", schema},
-            {"version", version},
+  Json json{{"schema", formats::reproduction.schema},
+            {"version", formats::reproduction.version},
             {"paper", r.paper},
             {"device", r.device},
             {"device_name", r.device_name},
@@ -203,7 +201,7 @@ Json to_json(const Experiment& experiment, const Reproduction& r) {
 Reproduction load_reproduction(const std::filesystem::path& path) {
   const Json json = read_json_file(path);
   const JsonReader in(json, path.string());
-  require_schema(in, schema, version);
+  require_schema(in, formats::reproduction);
   in.only_keys({"schema", "version", "paper", "device", "device_name", "simulated", "quick", "conditions", "profile",
                 "profile_hash", "claims", "steps"});
   Reproduction r{.paper = in.at("paper").string(),

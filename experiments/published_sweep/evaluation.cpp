@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/formats.hpp"
 #include "shiplap/core/quantity_json.hpp"
 #include "shiplap/core/statistics.hpp"
 
@@ -148,8 +149,8 @@ Json to_json(const PublishedEvaluation& e) {
     one["held_out_by_chunk"] = json_of(m.by_chunk, "bytes");
     models.push_back(std::move(one));
   }
-  return {{"schema", PublishedEvaluation::schema},
-          {"version", PublishedEvaluation::version},
+  return {{"schema", formats::published_evaluation.schema},
+          {"version", formats::published_evaluation.version},
           {"data", e.data},
           {"fitted_on", {{"largest_size", e.rule.largest_size}, {"most_streams", e.rule.most_streams}}},
           {"parameters", parameters_of(e)},

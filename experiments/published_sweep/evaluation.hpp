@@ -47,9 +47,6 @@ struct PublishedModel {
 };
 
 struct PublishedEvaluation {
-  static constexpr std::string_view schema = "shiplap/published-evaluation";
-  static constexpr std::uint64_t version = 1;
-
   std::string data;
   TrainingRule rule;
   SimulationFit simulation;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/formats.hpp"
 #include "shiplap/core/json.hpp"
 #include "shiplap/core/printable.hpp"
 #include "shiplap/core/quantity_json.hpp"
@@ -228,8 +229,8 @@ Advised advise(const Recording& recording, const Profile& profile, const AdviseO
 Json to_json(const Advised& advised) {
   Json advice = Json::array();
   for (const Advice& one : advised.advice) advice.push_back(to_json(one));
-  return {{"schema", "shiplap/advice"},
-          {"version", 2},
+  return {{"schema", formats::advice.schema},
+          {"version", formats::advice.version},
           {"program", advised.program},
           {"gpu", advised.gpu},
           {"languages", advised.languages},

@@ -10,13 +10,11 @@
 #include <utility>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/formats.hpp"
 #include "shiplap/core/json.hpp"
 
 namespace shiplap {
 namespace {
-
-constexpr std::string_view recording_schema = "shiplap/recording";
-constexpr std::uint64_t recording_version = 1;
 
 constexpr std::array order_names{
     std::pair{RecordedOrder::Kind::record, "record"}, std::pair{RecordedOrder::Kind::stream_wait, "stream_wait"},
@@ -105,7 +103,7 @@ class Parser {
   explicit Parser(Recording& recording) : recording_(recording) {}
 
   void header(const JsonReader& line) {
-    require_schema(line, recording_schema, recording_version);
+    require_schema(line, formats::recording);
     line.only_keys({"schema", "version", "program", "gpu"});
     recording_.program = line.at("program").string();
     recording_.gpu = line.at("gpu").string();
@@ -149,8 +147,8 @@ std::optional<RecordedWork> work_of(const Record& record) {
 }
 
 RecordingWriter::RecordingWriter(std::string program, std::string gpu, Sink sink) : sink_(std::move(sink)) {
-  sink_(Json{{"schema", recording_schema},
-             {"version", recording_version},
+  sink_(Json{{"schema", formats::recording.schema},
+             {"version", formats::recording.version},
              {"program", std::move(program)},
              {"gpu", std::move(gpu)}}
             .dump(-1, ' ', false, Json::error_handler_t::replace));

@@ -11,6 +11,7 @@
 #include "shiplap/cluster/share.hpp"
 #include "shiplap/cluster/share_job.hpp"
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/formats.hpp"
 #include "shiplap/core/quantity_json.hpp"
 #include "shiplap/profile/profile.hpp"
 
@@ -162,8 +163,8 @@ Json Scaling::to_json() const {
     carrier = {{"bandwidth", quantity_json(in_gigabytes_per_second(network->bandwidth), "GB/s")},
                {"latency", quantity_json(network->latency)},
                {"origin", network->origin}};
-  return {{"schema", "shiplap/scaling"},
-          {"version", 1},
+  return {{"schema", formats::scaling.schema},
+          {"version", formats::scaling.version},
           {"job", job},
           {"profile", profile},
           {"runs", std::move(rows)},

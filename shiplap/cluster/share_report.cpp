@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/formats.hpp"
 #include "shiplap/core/quantity_json.hpp"
 
 namespace shiplap {
@@ -49,8 +50,8 @@ Json ShareReport::to_json() const {
                     {"items", items[r].count},
                     {"predicted", quantity_json(ranks[r].predicted)},
                     {"observed", quantity_json(ranks[r].observed)}});
-  return {{"schema", "shiplap/shares"},
-          {"version", 1},
+  return {{"schema", formats::shares.schema},
+          {"version", formats::shares.version},
           {"job", job},
           {"ranks", std::move(rows)},
           {"slowest", slowest},

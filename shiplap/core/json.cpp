@@ -281,13 +281,13 @@ void write_file_atomically(const std::string& path, std::string_view content) {
   }
 }
 
-void require_schema(const JsonReader& document, std::string_view schema, std::uint64_t version) {
+void require_schema(const JsonReader& document, const FileFormat& format) {
   const JsonReader name = document.at("schema");
-  if (name.string() != schema) name.fail(fmt::format("\"{}\"", schema));
+  if (name.string() != format.schema) name.fail(fmt::format("\"{}\"", format.schema));
   const JsonReader number = document.at("version");
-  if (number.unsigned_integer() != version)
-    number.fail(
-        fmt::format("{} (the version that this shiplap reads); write the file again with this shiplap", version));
+  if (number.unsigned_integer() != format.version)
+    number.fail(fmt::format("{} (the version that this shiplap reads); write the file again with this shiplap",
+                            format.version));
 }
 
 std::string content_hash(std::string_view text) {

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/formats.hpp"
 #include "shiplap/core/json_forward.hpp"
 
 namespace shiplap {
@@ -63,8 +64,8 @@ std::string read_text_file(const std::string&);
 /// content. Throws Error that names the path and the reason of the operating system.
 void write_file_atomically(const std::string& path, std::string_view content);
 
-/// Throws Error unless the document has this `schema` ("shiplap/profile") and exactly this `version`.
-void require_schema(const JsonReader& document, std::string_view schema, std::uint64_t version);
+/// Throws Error unless the document has the schema and exactly the version of this format.
+void require_schema(const JsonReader& document, const FileFormat&);
 
 /// 64-bit FNV-1a hash of a text as 16 hex digits. It identifies a profile in results.
 std::string content_hash(std::string_view text);

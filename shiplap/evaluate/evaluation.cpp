@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/formats.hpp"
 #include "shiplap/core/quantity_json.hpp"
 #include "shiplap/evaluate/errors.hpp"
 #include "shiplap/plan/ranking.hpp"
@@ -185,8 +186,8 @@ std::vector<std::string> wrong_results(const Evaluation& evaluation) {
 }
 
 Json to_json(const Evaluation& evaluation) {
-  Json json{{"schema", "shiplap/evaluation"},
-            {"version", evaluation_version},
+  Json json{{"schema", formats::evaluation.schema},
+            {"version", formats::evaluation.version},
             {"device", evaluation.device},
             {"device_name", evaluation.device_name},
             {"simulated", evaluation.simulated},

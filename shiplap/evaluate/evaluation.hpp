@@ -108,8 +108,6 @@ struct Evaluation {
 /// Wrong results, a line each; empty when every byte was right.
 std::vector<std::string> wrong_results(const Evaluation&);
 
-/// Version of the schema.
-inline constexpr std::uint64_t evaluation_version = 2;
 /// JSON by docs/schema/evaluation.schema.json, with the statistics of `errors.hpp`.
 Json to_json(const Evaluation&);
 /// Reads the JSON of to_json(const Evaluation&). Samples are exact to 10 ns. Throws Error naming source and key.

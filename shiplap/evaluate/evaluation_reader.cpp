@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/formats.hpp"
 #include "shiplap/core/quantity_json.hpp"
 #include "shiplap/evaluate/evaluation.hpp"
 #include "shiplap/plan/ranking.hpp"
@@ -109,7 +110,7 @@ EvaluatedTransfer read_transfer(const JsonReader& json) {
 
 Evaluation evaluation_from_json(const Json& document, const std::string& source) {
   const JsonReader json(document, source);
-  require_schema(json, "shiplap/evaluation", evaluation_version);
+  require_schema(json, formats::evaluation);
   Evaluation evaluation{.device = json.at("device").string(),
                         .device_name = json.at("device_name").string(),
                         .simulated = json.at("simulated").boolean(),

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/formats.hpp"
 #include "shiplap/core/quantity_json.hpp"
 #include "shiplap/core/statistics.hpp"
 #include "shiplap/pipeline/probe.hpp"
@@ -254,8 +255,8 @@ RegretSummary summary_of(const std::vector<JobRegret>& jobs) {
 Json to_json(const std::vector<JobRegret>& jobs, const Node& node, std::uint64_t seed) {
   const RegretSummary s = summary_of(jobs);
   const DeviceInfo info = node.device->info();
-  Json json{{"schema", "shiplap/regret"},
-            {"version", 2},
+  Json json{{"schema", formats::regret.schema},
+            {"version", formats::regret.version},
             {"device", info.id},
             {"device_name", info.name},
             {"simulated", info.is_virtual},

@@ -7,13 +7,11 @@
 #include <nlohmann/json.hpp>
 
 #include "shiplap/core/file_lock.hpp"
+#include "shiplap/core/formats.hpp"
 #include "shiplap/core/statistics.hpp"
 
 namespace shiplap {
 namespace {
-
-constexpr const char* history_schema = "shiplap/fleet-history";
-constexpr std::uint64_t history_version = 1;
 
 EarlierFigure summary(const std::vector<double>& values, std::size_t least) {
   if (values.size() < std::max<std::size_t>(least, 1)) return {};
@@ -58,11 +56,13 @@ Json History::to_json() const {
   Json gpus = Json::object();
   for (const auto& [gpu, figures] : values_)
     for (const auto& [what, values] : figures) gpus[gpu][what] = {{"first", values.first}, {"last", values.last}};
-  return {{"schema", history_schema}, {"version", history_version}, {"gpus", std::move(gpus)}};
+  return {{"schema", formats::fleet_history.schema},
+          {"version", formats::fleet_history.version},
+          {"gpus", std::move(gpus)}};
 }
 
 History History::from_json(const JsonReader& json) {
-  require_schema(json, history_schema, history_version);
+  require_schema(json, formats::fleet_history);
   History history;
   for (const auto& [gpu, figures] : json.at("gpus").value().items())
     for (const auto& [what, ignored] : figures.items()) {

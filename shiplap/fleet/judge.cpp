@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/formats.hpp"
 #include "shiplap/core/quantity_json.hpp"
 #include "shiplap/core/statistics.hpp"
 #include "shiplap/fleet/at_once.hpp"
@@ -186,7 +187,10 @@ JudgedFleet judge(std::span<const NodeResult> results, const JudgeOptions& optio
 }
 
 Json to_json(const JudgedFleet& fleet) {
-  Json json{{"schema", "shiplap/fleet"}, {"version", 2}, {"nodes", Json::array()}, {"peers", Json::array()}};
+  Json json{{"schema", formats::fleet.schema},
+            {"version", formats::fleet.version},
+            {"nodes", Json::array()},
+            {"peers", Json::array()}};
   for (const NodeState state :
        {NodeState::sick, NodeState::suspect, NodeState::busy, NodeState::unknown, NodeState::good})
     json[to_string(state)] = fleet.count(state);

@@ -1,14 +1,12 @@
 #include "shiplap/fleet/node_result.hpp"
 
+#include "shiplap/core/formats.hpp"
+
 namespace shiplap {
-namespace {
-
-constexpr std::uint64_t check_version = 3;
-
-}  // namespace
+namespace {}  // namespace
 
 NodeResult node_result_from_json(const JsonReader& json) {
-  require_schema(json, "shiplap/check", check_version);
+  require_schema(json, formats::check);
   NodeResult result{.node = json.at("node").string(),
                     .gpu = json.at("gpu").string(),
                     .kind = json.at("profile").string(),

@@ -6,16 +6,17 @@
 #include <nlohmann/json.hpp>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/formats.hpp"
 
 namespace shiplap {
 namespace {
 
-constexpr const char* message_schema = "shiplap/rank-message";
-constexpr std::uint64_t message_version = 1;
-
 Json message(const char* kind) {
   const Seconds clock = std::chrono::system_clock::now().time_since_epoch();
-  return {{"schema", message_schema}, {"version", message_version}, {"kind", kind}, {"clock", clock.count()}};
+  return {{"schema", formats::rank_message.schema},
+          {"version", formats::rank_message.version},
+          {"kind", kind},
+          {"clock", clock.count()}};
 }
 
 std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
@@ -92,7 +93,7 @@ std::string to_text(const Order& order) {
 RankReport report_from_text(std::string_view text, const std::string& source) {
   const Json json = parse_json(text, source);
   const JsonReader reader(json, source);
-  require_schema(reader, message_schema, message_version);
+  require_schema(reader, formats::rank_message);
   RankReport report{.clock = Seconds{reader.at("clock").number()}};
   const std::string kind = reader.at("kind").string();
   if (kind == "hello")
@@ -109,7 +110,7 @@ RankReport report_from_text(std::string_view text, const std::string& source) {
 Order order_from_text(std::string_view text, const std::string& source) {
   const Json json = parse_json(text, source);
   const JsonReader reader(json, source);
-  require_schema(reader, message_schema, message_version);
+  require_schema(reader, formats::rank_message);
   Order order{.end = reader.at("end").boolean(),
               .all_answered = reader.at("all_answered").boolean(),
               .task = task_from_json(reader.at("task")),

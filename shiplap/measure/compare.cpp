@@ -9,6 +9,7 @@
 #include <set>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/formats.hpp"
 #include "shiplap/core/quantity_json.hpp"
 
 namespace shiplap {
@@ -152,8 +153,8 @@ Comparison compare(const Profile& baseline, const Profile& now, double tolerance
 }
 
 Json to_json(const Comparison& comparison) {
-  Json json{{"schema", "shiplap/comparison"},
-            {"version", 2},
+  Json json{{"schema", formats::comparison.schema},
+            {"version", formats::comparison.version},
             {"degraded", comparison.degraded()},
             {"figures", Json::array()},
             {"failed", comparison.failed},

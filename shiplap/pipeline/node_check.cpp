@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "shiplap/core/formats.hpp"
 #include "shiplap/core/statistics.hpp"
 #include "shiplap/pipeline/profile_cache.hpp"
 
@@ -228,8 +229,8 @@ double unsteady_fraction(std::span<const Measurement> measurements, std::span<co
 }
 
 Json to_json(const NodeCheck& checked) {
-  return {{"schema", "shiplap/check"},
-          {"version", 3},
+  return {{"schema", formats::check.schema},
+          {"version", formats::check.version},
           {"verdict", to_string(checked.verdict())},
           {"attempts", checked.attempts},
           {"busy", checked.busy},

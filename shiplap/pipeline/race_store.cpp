@@ -8,14 +8,12 @@
 #include <system_error>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/formats.hpp"
 #include "shiplap/core/json.hpp"
 #include "shiplap/pipeline/profile_cache.hpp"
 
 namespace shiplap {
 namespace {
-
-constexpr std::string_view races_schema = "shiplap/races";
-constexpr std::uint64_t races_version = 2;
 
 /// The number of half octaves of the size, so that sizes within a factor of about 1.4 have the same class.
 long size_class(double size) { return size <= 0 ? -1000 : std::lround(2 * std::log2(size)); }
@@ -48,7 +46,7 @@ RaceResult race_on(const DeviceInfo& info, const RaceField& field, const MakeRea
 Json entries_in(const std::filesystem::path& path) {
   const Json json = read_json_file(path);
   const JsonReader reader(json, path.string());
-  require_schema(reader, races_schema, races_version);
+  require_schema(reader, formats::races);
   return reader.at("races").value();
 }
 
@@ -133,8 +131,10 @@ std::string keep_race(const JobSignature& signature, const RaceResult& result) {
   others.push_back({{"node", signature.node}, {"size", signature.size}, {"race", to_json(result)}});
   try {
     std::filesystem::create_directories(path->parent_path(), error);
-    const Json json{
-        {"schema", races_schema}, {"version", races_version}, {"job", signature.job}, {"races", std::move(others)}};
+    const Json json{{"schema", formats::races.schema},
+                    {"version", formats::races.version},
+                    {"job", signature.job},
+                    {"races", std::move(others)}};
     write_file_atomically(*path, json.dump(1) + "\n");
     return fmt::format("kept in {}", path->string());
   } catch (const Error& why) {

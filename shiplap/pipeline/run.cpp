@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/formats.hpp"
 #include "shiplap/core/quantity_json.hpp"
 #include "shiplap/pipeline/contiguous_job.hpp"
 #include "shiplap/pipeline/ideal_overlap.hpp"
@@ -151,8 +152,8 @@ std::string Report::to_string() const {
 
 Json Report::to_json() const {
   const std::optional<double> fraction = efficiency();
-  Json json{{"schema", "shiplap/run"},
-            {"version", 3},
+  Json json{{"schema", formats::run.schema},
+            {"version", formats::run.version},
             {"workload", job},
             {"device", device},
             {"simulated", simulated},

@@ -7,14 +7,12 @@
 #include <optional>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/formats.hpp"
 #include "shiplap/core/json.hpp"
 #include "shiplap/core/quantity_json.hpp"
 
 namespace shiplap {
 namespace {
-
-constexpr std::string_view log_schema = "shiplap/adaptation";
-constexpr std::uint64_t log_version = 2;
 
 BatchSeen batch_from(const JsonReader& json, std::size_t choices) {
   json.only_keys({"batch", "choice", "span", "kernels"});
@@ -57,8 +55,8 @@ std::string difference_of(const Replay& r) {
 
 std::string header_line(const std::string& job, const std::string& profile_hash, const SteadyTable& table,
                         const AdaptationOptions& options) {
-  return Json{{"schema", log_schema},
-              {"version", log_version},
+  return Json{{"schema", formats::adaptation.schema},
+              {"version", formats::adaptation.version},
               {"job", job},
               {"profile_hash", profile_hash},
               {"tolerance", options.tolerance},
@@ -105,7 +103,7 @@ Replay replay(std::string_view log, const std::string& source) {
     const Json value = parse_json(line, where);
     const JsonReader json(value, where);
     if (!adaptation) {
-      require_schema(json, log_schema, log_version);
+      require_schema(json, formats::adaptation);
       json.only_keys({"schema", "version", "job", "profile_hash", "tolerance", "least_gain", "observe_every", "explore",
                       "latency_limit", "table"});
       result.job = json.at("job").string();

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "shiplap/core/formats.hpp"
 #include "shiplap/core/quantity_json.hpp"
 #include "shiplap/plan/ranking.hpp"
 #include "shiplap/profile/profile.hpp"
@@ -79,8 +80,8 @@ Json to_json(const MoverTable& table) {
   for (const MoverRow& row : table.rows) rows.push_back(json_of(row));
   Json all = Json::array();
   for (const Crossovers& found : table.crossovers) all.push_back(json_of(found));
-  return {{"schema", MoverTable::schema},
-          {"version", MoverTable::version},
+  return {{"schema", formats::movers.schema},
+          {"version", formats::movers.version},
           {"profile", table.profile},
           {"profile_hash", table.profile_hash},
           {"profile_origin", table.profile_origin},

@@ -28,9 +28,6 @@ struct MoverRow {
 
 /// The movers of a node.
 struct MoverTable {
-  static constexpr const char* schema = "shiplap/movers";  ///< the value of "schema" in JSON
-  static constexpr std::uint64_t version = 1;              ///< version of the JSON
-
   std::string profile;                 ///< name of the profile
   std::string profile_hash;            ///< `parameter_hash` of the profile
   std::string profile_origin;          ///< where its figures come from

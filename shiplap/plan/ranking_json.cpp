@@ -1,6 +1,7 @@
 // A ranking as JSON.
 #include <nlohmann/json.hpp>
 
+#include "shiplap/core/formats.hpp"
 #include "shiplap/core/quantity_json.hpp"
 #include "shiplap/plan/ranking.hpp"
 
@@ -106,8 +107,8 @@ Json to_json(const Candidate& candidate) {
 }
 
 Json to_json(const Ranking& plan) {
-  Json json{{"schema", "shiplap/plan"},
-            {"version", 3},
+  Json json{{"schema", formats::plan.schema},
+            {"version", formats::plan.version},
             {"job", plan.job},
             {"profile", plan.profile},
             {"profile_hash", plan.profile_hash},

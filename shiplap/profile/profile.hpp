@@ -306,9 +306,6 @@ struct Missing {
 
 /// The parameters of one node and the measurements behind them.
 struct Profile {
-  static constexpr std::string_view schema = "shiplap/profile";  ///< the value of "schema" in files
-  static constexpr std::uint64_t version = 1;                    ///< version of the file format
-
   std::string name;                       ///< name of the profile, such as "h200"
   Origin origin = Origin::measured;       ///< origin of its figures
   std::string source;                     ///< how it was obtained: the command, or the publication and its table

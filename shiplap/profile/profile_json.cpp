@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "shiplap/core/formats.hpp"
 #include "shiplap/profile/json_text.hpp"
 #include "shiplap/profile/object_json.hpp"
 
@@ -124,9 +125,12 @@ void read_parameters(const JsonReader& in, Profile& profile) {
 }  // namespace
 
 Json to_json(const Profile& profile) {
-  Json json{{"schema", Profile::schema}, {"version", Profile::version},
-            {"name", profile.name},      {"origin", to_string(profile.origin)},
-            {"source", profile.source},  {"conditions", Json(profile.conditions)}};
+  Json json{{"schema", formats::profile.schema},
+            {"version", formats::profile.version},
+            {"name", profile.name},
+            {"origin", to_string(profile.origin)},
+            {"source", profile.source},
+            {"conditions", Json(profile.conditions)}};
   json.update(parameters_json(profile));
   json["missing"] = list_json<Missing>(profile.missing, [](const Missing& m) -> Json {
     return {{"parameter", m.parameter}, {"reason", m.reason}};
@@ -140,7 +144,7 @@ Json to_json(const Profile& profile) {
 
 Profile profile_from_json(const Json& json, const std::string& source) {
   const JsonReader in(json, source);
-  require_schema(in, Profile::schema, Profile::version);
+  require_schema(in, formats::profile);
   in.only_keys({"schema", "version", "name", "origin", "source", "conditions", "gpus", "links", "peers", "host",
                 "submission", "missing", "residuals", "measurements"});
   Profile profile;

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <type_traits>
 
+#include "shiplap/core/formats.hpp"
 #include "shiplap/profile/enum_names.hpp"
 #include "shiplap/profile/parameter_table.hpp"
 
@@ -204,16 +205,16 @@ Json definitions() {
 Json identity_properties() {
   Json origin = enum_schema(Origin{});
   origin["description"] = "Origin of the figures. simulated: measured on a virtual device. planted: chosen by a test.";
-  return {
-      {"schema", {{"const", Profile::schema}}},
-      {"version", {{"const", Profile::version}, {"description", "Version of this format. Readers refuse any other."}}},
-      {"name", text_schema("Name of the profile.")},
-      {"origin", std::move(origin)},
-      {"source", text_schema("How the figures were obtained: the command, or the publication and its tables.")},
-      {"conditions",
-       {{"type", "object"},
-        {"additionalProperties", {{"type", "string"}}},
-        {"description", "Facts about the node at the time of measuring: driver, CPU, clocks."}}}};
+  return {{"schema", {{"const", formats::profile.schema}}},
+          {"version",
+           {{"const", formats::profile.version}, {"description", "Version of this format. Readers refuse any other."}}},
+          {"name", text_schema("Name of the profile.")},
+          {"origin", std::move(origin)},
+          {"source", text_schema("How the figures were obtained: the command, or the publication and its tables.")},
+          {"conditions",
+           {{"type", "object"},
+            {"additionalProperties", {{"type", "string"}}},
+            {"description", "Facts about the node at the time of measuring: driver, CPU, clocks."}}}};
 }
 
 /// The members on which predictions depend.
@@ -248,7 +249,7 @@ Json profile_schema() {
   properties.update(evidence_properties());
   Json schema{
       {"$schema", "https://json-schema.org/draft/2020-12/schema"},
-      {"$id", fmt::format("urn:{}:{}", Profile::schema, Profile::version)},
+      {"$id", fmt::format("urn:{}:{}", formats::profile.schema, formats::profile.version)},
       {"title", "shiplap profile"},
       {"description",
        "The parameters of one node: its GPUs and the links to them, as fitted values with 95 % intervals, and the raw "

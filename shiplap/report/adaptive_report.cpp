@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "shiplap/core/formats.hpp"
 #include "shiplap/core/quantity_json.hpp"
 #include "shiplap/report/rows.hpp"
 
@@ -74,8 +75,8 @@ std::string adaptive_report(const AdaptiveRun& run, const TextStyle& style) {
 }
 
 Json to_json(const AdaptiveRun& run) {
-  Json json{{"schema", "shiplap/adaptive-run"},
-            {"version", 2},
+  Json json{{"schema", formats::adaptive_run.schema},
+            {"version", formats::adaptive_run.version},
             {"workload", run.workload},
             {"device", run.device},
             {"simulated", run.simulated},
@@ -101,8 +102,8 @@ Json to_json(const AdaptiveRun& run) {
 }
 
 Json to_json(const Replay& replay) {
-  Json json{{"schema", "shiplap/adaptation-replay"},
-            {"version", 2},
+  Json json{{"schema", formats::adaptation_replay.schema},
+            {"version", formats::adaptation_replay.version},
             {"job", replay.job},
             {"profile_hash", replay.profile_hash},
             {"batches", replay.seen.size()},

@@ -5,13 +5,11 @@
 #include <nlohmann/json.hpp>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/formats.hpp"
 #include "shiplap/core/quantity_json.hpp"
 
 namespace shiplap {
 namespace {
-
-constexpr std::string_view kernel_profile_schema = "shiplap/kernel-profile";
-constexpr std::uint64_t kernel_profile_version = 2;
 
 Json points_json(const std::vector<KernelCost::Point>& points) {
   Json json = Json::array();
@@ -98,8 +96,8 @@ KernelCost kernel_cost_from_json(const JsonReader& json) {
 
 void save_kernel_profile(const std::string& workload, const std::string& device_name, const KernelCost& cost,
                          const std::filesystem::path& path) {
-  const Json json{{"schema", kernel_profile_schema},
-                  {"version", kernel_profile_version},
+  const Json json{{"schema", formats::kernel_profile.schema},
+                  {"version", formats::kernel_profile.version},
                   {"workload", workload},
                   {"gpu", device_name},
                   {"kernel", to_json(cost)}};
@@ -109,7 +107,7 @@ void save_kernel_profile(const std::string& workload, const std::string& device_
 KernelCost load_kernel_profile(const std::string& workload, const std::filesystem::path& path) {
   const Json json = read_json_file(path);
   const JsonReader reader(json, path.string());
-  require_schema(reader, kernel_profile_schema, kernel_profile_version);
+  require_schema(reader, formats::kernel_profile);
   reader.only_keys({"schema", "version", "workload", "gpu", "kernel"});
   if (const std::string of = reader.at("workload").string(); of != workload)
     throw UsageError(

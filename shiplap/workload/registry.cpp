@@ -5,15 +5,13 @@
 #include <nlohmann/json.hpp>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/formats.hpp"
 #include "shiplap/core/json.hpp"
 #include "shiplap/workload/built_in/built_in.hpp"
 #include "shiplap/workload/workload.hpp"
 
 namespace shiplap {
 namespace {
-
-constexpr std::string_view schema = "shiplap/workload";
-constexpr std::uint64_t job_file_version = 1;
 
 const BuiltInWorkload* const all_built_in[]{
     &saxpy_workload,     &scalar_add_workload,  &matmul_workload,       &histogram_workload,
@@ -39,7 +37,7 @@ Workload built_in(const std::string& name, Parameters parameters, const CudaKern
 Workload from_file(const std::string& path, const CudaKernels& cuda) {
   const Json json = read_json_file(path);
   const JsonReader document(json, path);
-  require_schema(document, schema, job_file_version);
+  require_schema(document, formats::workload);
   document.only_keys({"schema", "version", "workload", "in", "out", "kernel"});
   if (const auto name = document.find("workload")) {
     if (name->string().ends_with(".json")) name->fail("the name of a built-in workload, as in saxpy:n=64Mi");

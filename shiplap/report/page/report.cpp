@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/formats.hpp"
 #include "shiplap/core/json.hpp"
 #include "shiplap/report/page/quantity.hpp"
 #include "shiplap/report/page/sections.hpp"
@@ -20,23 +21,21 @@
 namespace shiplap::page {
 namespace {
 
-/// How the JSON of one schema becomes a section, and the versions that are read. Sections follow in this order.
+/// How the JSON of one format becomes a section. Sections follow in this order.
 struct Reader {
-  std::string_view schema;
-  std::uint64_t version;
+  FileFormat format;
   Part (*part)(const JsonReader&, const std::string& source);
 };
 Part part_of_evaluation(const JsonReader& json, const std::string& source) {
   return evaluation_part(evaluation_from_json(json.value(), source), source);
 }
-constexpr std::array readers{Reader{"shiplap/check", 3, check_part},
-                             Reader{"shiplap/comparison", 2, comparison_part},
-                             Reader{"shiplap/plan", 3, plan_part},
-                             Reader{"shiplap/run", 3, run_part},
-                             Reader{"shiplap/evaluation", evaluation_version, part_of_evaluation},
-                             Reader{"shiplap/movers", 1, movers_part},
-                             Reader{"shiplap/advice", 2, advice_part}};
-constexpr std::string_view log_schema = "shiplap/adaptation";
+constexpr std::array readers{Reader{formats::check, check_part},
+                             Reader{formats::comparison, comparison_part},
+                             Reader{formats::plan, plan_part},
+                             Reader{formats::run, run_part},
+                             Reader{formats::evaluation, part_of_evaluation},
+                             Reader{formats::movers, movers_part},
+                             Reader{formats::advice, advice_part}};
 
 /// The schema of a text: of the whole, or of its first line where each line is a value of its own.
 std::string schema_of(const Json& json) {
@@ -50,11 +49,11 @@ std::string schema_of_first_line(std::string_view text) {
 }
 
 [[noreturn]] void refuse(const std::string& file, const std::string& schema) {
-  std::vector<std::string> known{std::string(Profile::schema), std::string(log_schema)};
-  for (const Reader& reader : readers) known.emplace_back(reader.schema);
+  std::vector<std::string> known{std::string(formats::profile.schema), std::string(formats::adaptation.schema)};
+  for (const Reader& reader : readers) known.emplace_back(reader.format.schema);
   const std::string what = schema.empty() ? "it has no \"schema\"" : fmt::format("its schema is {}", schema);
   const std::string remedy =
-      schema == "shiplap/recording" ? "; for a recording, give the output of `shiplap advise --json`" : "";
+      schema == formats::recording.schema ? "; for a recording, give the output of `shiplap advise --json`" : "";
   throw Error(fmt::format("{}: {}, and a report is made of: {}{}", file, what, fmt::join(known, ", "), remedy));
 }
 
@@ -97,23 +96,23 @@ class Collector {
   explicit Collector(const ReportOptions& options) : options_(options) {}
 
   void add(const ReportFile& file) {
-    if (schema_of_first_line(file.text) == log_schema) {
+    if (schema_of_first_line(file.text) == formats::adaptation.schema) {
       logs_.push_back(adaptation_part(replay(file.text, file.name), file.name));
       return;
     }
     const Json json = parse_json(file.text, file.name);
     const std::string schema = schema_of(json);
-    if (schema == Profile::schema) {
+    if (schema == formats::profile.schema) {
       profiles_.push_back(profile_from_json(json, file.name));
       profile_parts_.push_back(profile_part(profiles_.back(), file.name));
       return;
     }
-    const auto reader = std::ranges::find(readers, schema, &Reader::schema);
+    const auto reader = std::ranges::find(readers, schema, [](const Reader& one) { return one.format.schema; });
     if (reader == readers.end()) refuse(file.name, schema);
     const JsonReader root(json, file.name);
-    require_schema(root, reader->schema, reader->version);
+    require_schema(root, reader->format);
     parts_[static_cast<std::size_t>(reader - readers.begin())].push_back(reader->part(root, file.name));
-    if (schema == "shiplap/plan" || schema == "shiplap/run")
+    if (schema == formats::plan.schema || schema == formats::run.schema)
       if (auto job = planned_job_of(root)) jobs_.push_back(std::move(*job));
   }
 
@@ -123,7 +122,7 @@ class Collector {
     if (profiles_.size() > 1) take(page, nodes_part(profiles_));
     for (std::size_t i = 0; i < readers.size(); ++i) {
       for (Part& part : parts_[i]) take(page, std::move(part));
-      if (readers[i].schema == "shiplap/run") add_map(page);
+      if (readers[i].format.schema == formats::run.schema) add_map(page);
     }
     for (Part& part : logs_) take(page, std::move(part));
     page.words = words();
