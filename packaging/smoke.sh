@@ -1,0 +1,118 @@
+# Tests the packages in bare root file systems, which mmdebstrap makes, in name spaces of their own. Read by package.sh.
+# shellcheck shell=bash disable=SC2154
+
+keyring=$work/ubuntu-archive-keyring.gpg
+roots=$work/roots
+as_root=()
+[ "$(id -u)" = 0 ] || as_root=(--user --map-root-user --map-auto)
+
+answers() { /usr/lib/apt/apt-helper -o Acquire::http::Timeout=15 -o Acquire::Retries=0 download-file "$1/Release" "$work/Release" >/dev/null 2>&1; }
+
+# make_root NAME URL VARIANT OPTION…: build-package/roots/NAME.tar; fails when the archive does not answer
+make_root() {
+  local name=$1 url=$2 variant=$3
+  shift 3
+  mkdir -p "$roots"
+  [ ! -s "$roots/$name.tar" ] || return 0
+  answers "$url/dists/$name" || return 1
+  quietly "root-$name.log" mmdebstrap --variant="$variant" "$@" "$name" "$roots/$name.tar.part" "$url"
+  mv "$roots/$name.tar.part" "$roots/$name.tar"
+}
+
+# in_root NAME COMMAND: unpacks the root into a folder that is gone afterwards, and runs the bash command with $root_dir as
+# root of that root. Who is not root is so in a name space for users.
+in_root() {
+  local status=0 dir
+  dir=$(mktemp -d "$work/root.XXXXXX")
+  # shellcheck disable=SC2016
+  unshare "${as_root[@]}" --mount --pid --fork bash -euc '
+    root_dir=$1
+    mount -t tmpfs -o mode=755 tmpfs "$root_dir"
+    tar -C "$root_dir" --exclude="./dev/*" -xf "$2"
+    mkdir -p "$root_dir"/{proc,dev,sys,tmp}
+    chmod 1777 "$root_dir/tmp"
+    mount -t proc proc "$root_dir/proc"
+    mount --rbind /sys "$root_dir/sys"
+    for node in null zero urandom; do touch "$root_dir/dev/$node"; mount --bind "/dev/$node" "$root_dir/dev/$node"; done
+    '"$3" bash "$dir" "$roots/$1.tar" "${@:4}" </dev/null || status=$?
+  rmdir "$dir"
+  return $status
+}
+
+# As nobody, with a home that does not exist, in a root that nobody can write to but for /tmp.
+# shellcheck disable=SC2016
+as_nobody='
+as_nobody() {
+  printf "%-6s " "$(chroot "$root_dir" /lib/x86_64-linux-gnu/libc.so.6 | sed -n "1s/.*version \([0-9.]*[0-9]\).*/\1/p")"
+  mount -t tmpfs tmpfs "$root_dir/tmp"
+  chmod 1777 "$root_dir/tmp"
+  cp packaging/in_root.sh "$root_dir/in_root.sh" 2>/dev/null
+  mount -o remount,ro "$root_dir"
+  env -i HOME=/nonexistent PATH=/usr/bin:/bin chroot --userspec=65534:65534 "$root_dir" /bin/sh /in_root.sh "$1"
+  mount -o remount,rw "$root_dir"
+}'
+
+smoke_rows=()
+# smoke NAME PACKAGE COMMAND…: a row of the table
+smoke() {
+  local name=$1 package=$2 outcome
+  shift 2
+  if ! outcome=$(in_root "$name" "$@" 2>"$work/smoke.log"); then
+    cat "$work/smoke.log" >&2
+    die "$(basename "$package") fails in a bare $name: $outcome"
+  fi
+  outcome=${outcome//$'\n'/ }
+  smoke_rows+=("$(printf '%-40s %4s MB  %-9s %s' "$(basename "$package")" "$(du -m "$package" | cut -f 1)" "$name" "$outcome")")
+}
+
+# shellcheck disable=SC2016
+smoke_tarball="$as_nobody"'
+mkdir "$root_dir/opt/anywhere" 2>/dev/null || mkdir -p "$root_dir/opt/anywhere"
+tar -C "$root_dir/opt/anywhere" --strip-components=1 -xzf "$3"
+as_nobody /opt/anywhere/bin'
+
+# Installed, run, removed and purged: what was in /usr and /etc before is there afterwards, and nothing else.
+# shellcheck disable=SC2016
+smoke_deb="$as_nobody"'
+cp /etc/resolv.conf "$root_dir/etc/resolv.conf" 2>/dev/null || true
+cp "$3" "$root_dir/shiplap.deb"
+in() { chroot "$root_dir" env DEBIAN_FRONTEND=noninteractive "$@"; }
+everything() { (cd "$root_dir" && find usr etc var/lib/dpkg/info ! -name "ld.so.cache*" ! -name "*.pyc" | sort); }
+in apt-get -qq update >&2
+everything >/tmp/before.$$
+in apt-get -qq install -y --no-install-recommends /shiplap.deb >&2
+as_nobody /usr/bin
+name=$(in dpkg-deb -f /shiplap.deb Package)
+in dpkg -L "$name" | while read -r file; do [ ! -f "$root_dir$file" ] || echo "$file"; done >/tmp/files.$$
+in apt-get -qq remove -y "$name" >&2
+while read -r file; do [ ! -e "$root_dir$file" ] || { echo "$file is left" >&2; exit 1; }; done </tmp/files.$$
+in apt-get -qq purge -y --autoremove "$name" >&2
+everything | diff /tmp/before.$$ - >&2 || { echo "purging left what apt installed, or took more" >&2; exit 1; }
+rm /tmp/before.$$ /tmp/files.$$
+echo "installed removed purged"'
+
+smoke_all() {
+  local oldest="" libc=("--include=libc6,dash,coreutils")
+  unshare "${as_root[@]}" --mount true ||
+    die "name spaces are not allowed here, so the packages are made and not tested in bare roots: $tarball $deb"
+  make_root trixie http://deb.debian.org/debian apt --include=ubuntu-archive-keyring || die "deb.debian.org does not answer"
+  make_root bookworm http://deb.debian.org/debian apt || die "deb.debian.org does not answer"
+  tar -xOf "$roots/trixie.tar" ./usr/share/keyrings/ubuntu-archive-keyring.gpg >"$keyring"
+  # Debian 10 has glibc 2.28 itself; Ubuntu 18.04 has 2.27, which lacks more; Debian 11 has 2.31.
+  if make_root buster http://archive.debian.org/debian extract "${libc[@]}" --keyring=/usr/share/keyrings/debian-archive-removed-keys.gpg; then
+    oldest=buster
+  elif make_root bionic http://archive.ubuntu.com/ubuntu extract "${libc[@]}" --components=main --keyring="$keyring"; then
+    oldest=bionic
+    echo "LEFT OUT: Debian 10 with glibc 2.28 (archive.debian.org does not answer). Ubuntu 18.04 with 2.27 stands in for it."
+  elif make_root bullseye http://deb.debian.org/debian extract "${libc[@]}"; then
+    oldest=bullseye
+    echo "LEFT OUT: roots with glibc 2.28 or older (archive.debian.org and archive.ubuntu.com do not answer). Debian 11 with"
+    echo "glibc 2.31 is the oldest one tested; that nothing needs a symbol above $newest_glibc is checked in the binaries alone."
+  fi
+  smoke "$oldest" "$tarball" "$smoke_tarball" "$tarball"
+  smoke trixie "$tarball" "$smoke_tarball" "$tarball"
+  smoke bookworm "$deb" "$smoke_deb" "$deb"
+  say "Packages in $out"
+  printf '%-40s %7s  %-9s %-6s %s\n' package size root glibc passed
+  printf '%s\n' "${smoke_rows[@]}"
+}
