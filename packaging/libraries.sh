@@ -91,7 +91,7 @@ in_source() { cd "$work"/sources/"$1"-*/ && set -ex && "$2"; }
 
 prepare_libraries() {
   prepare_compiler
-  [ ! -e "$prefix/complete-$zig_version" ] || return 0
+  [ ! -e "$prefix/complete-$zig_version-$newest_glibc" ] || return 0
   rm -rf "$prefix" "$work/sources" "$work/zig-cache"
   quietly sources.log fetch_sources
   quietly fmt.log bash -c "$(declare -p work prefix compiler jobs kind; declare -f in_source build_fmt); in_source fmtlib build_fmt"
@@ -102,7 +102,7 @@ prepare_libraries() {
   cp "$work"/sources/fmtlib-*/debian/copyright "$prefix/licenses/fmt"
   cp "$work"/sources/hwloc-*/debian/copyright "$prefix/licenses/hwloc"
   cp "$work"/sources/sqlite3-*/debian/copyright "$prefix/licenses/sqlite"
-  touch "$prefix/complete-$zig_version"
+  touch "$prefix/complete-$zig_version-$newest_glibc"
 }
 
 # add_licenses DIR: the licenses of all that the portable program holds

@@ -15,8 +15,8 @@ make_root() {
   mkdir -p "$roots"
   [ ! -s "$roots/$name.tar" ] || return 0
   answers "$url/dists/$name" || return 1
-  quietly "root-$name.log" mmdebstrap --variant="$variant" "$@" "$name" "$roots/$name.tar.part" "$url"
-  mv "$roots/$name.tar.part" "$roots/$name.tar"
+  quietly "root-$name.log" mmdebstrap --variant="$variant" "$@" "$name" "$roots/$name.part.tar" "$url"
+  mv "$roots/$name.part.tar" "$roots/$name.tar"
 }
 
 # in_root NAME COMMAND: unpacks the root into a folder that is gone afterwards, and runs the bash command with $root_dir as
@@ -34,7 +34,7 @@ in_root() {
     mount -t proc proc "$root_dir/proc"
     mount --rbind /sys "$root_dir/sys"
     for node in null zero urandom; do touch "$root_dir/dev/$node"; mount --bind "/dev/$node" "$root_dir/dev/$node"; done
-    '"$3" bash "$dir" "$roots/$1.tar" "${@:4}" </dev/null || status=$?
+    '"$2" bash "$dir" "$roots/$1.tar" "${@:3}" </dev/null || status=$?
   rmdir "$dir"
   return $status
 }
@@ -48,7 +48,7 @@ as_nobody() {
   chmod 1777 "$root_dir/tmp"
   cp packaging/in_root.sh "$root_dir/in_root.sh" 2>/dev/null
   mount -o remount,ro "$root_dir"
-  env -i HOME=/nonexistent PATH=/usr/bin:/bin chroot --userspec=65534:65534 "$root_dir" /bin/sh /in_root.sh "$1"
+  chroot --userspec=65534:65534 "$root_dir" /usr/bin/env -i HOME=/nonexistent PATH=/usr/bin:/bin /bin/sh /in_root.sh "$1"
   mount -o remount,rw "$root_dir"
 }'
 
@@ -76,19 +76,20 @@ as_nobody /opt/anywhere/bin'
 smoke_deb="$as_nobody"'
 cp /etc/resolv.conf "$root_dir/etc/resolv.conf" 2>/dev/null || true
 cp "$3" "$root_dir/shiplap.deb"
-in() { chroot "$root_dir" env DEBIAN_FRONTEND=noninteractive "$@"; }
+inside() { chroot "$root_dir" env DEBIAN_FRONTEND=noninteractive "$@" </dev/null; }
 everything() { (cd "$root_dir" && find usr etc var/lib/dpkg/info ! -name "ld.so.cache*" ! -name "*.pyc" | sort); }
-in apt-get -qq update >&2
-everything >/tmp/before.$$
-in apt-get -qq install -y --no-install-recommends /shiplap.deb >&2
+inside apt-get -qq -o Dpkg::Use-Pty=0 update >&2
+everything >"$root_dir.before"
+inside apt-get -qq -o Dpkg::Use-Pty=0 install -y --no-install-recommends /shiplap.deb >&2
 as_nobody /usr/bin
-name=$(in dpkg-deb -f /shiplap.deb Package)
-in dpkg -L "$name" | while read -r file; do [ ! -f "$root_dir$file" ] || echo "$file"; done >/tmp/files.$$
-in apt-get -qq remove -y "$name" >&2
-while read -r file; do [ ! -e "$root_dir$file" ] || { echo "$file is left" >&2; exit 1; }; done </tmp/files.$$
-in apt-get -qq purge -y --autoremove "$name" >&2
-everything | diff /tmp/before.$$ - >&2 || { echo "purging left what apt installed, or took more" >&2; exit 1; }
-rm /tmp/before.$$ /tmp/files.$$
+name=$(inside dpkg-deb -f /shiplap.deb Package)
+inside dpkg -L "$name" | while read -r file; do [ ! -f "$root_dir$file" ] || echo "$file"; done >"$root_dir.files"
+inside apt-get -qq -o Dpkg::Use-Pty=0 remove -y "$name" >&2
+while read -r file; do [ ! -e "$root_dir$file" ] || { echo "$file is left" >&2; exit 1; }; done <"$root_dir.files"
+inside apt-get -qq -o Dpkg::Use-Pty=0 install -y --no-install-recommends /shiplap.deb >&2
+inside apt-get -qq -o Dpkg::Use-Pty=0 purge -y --autoremove "$name" >&2
+everything | diff "$root_dir.before" - >&2 || { echo "purging left what apt installed, or took more" >&2; exit 1; }
+rm "$root_dir.before" "$root_dir.files"
 echo "installed removed purged"'
 
 smoke_all() {
@@ -98,15 +99,15 @@ smoke_all() {
   make_root trixie http://deb.debian.org/debian apt --include=ubuntu-archive-keyring || die "deb.debian.org does not answer"
   make_root bookworm http://deb.debian.org/debian apt || die "deb.debian.org does not answer"
   tar -xOf "$roots/trixie.tar" ./usr/share/keyrings/ubuntu-archive-keyring.gpg >"$keyring"
-  # Debian 10 has glibc 2.28 itself; Ubuntu 18.04 has 2.27, which lacks more; Debian 11 has 2.31.
+  # Debian 10 has glibc 2.28, Ubuntu 18.04 has 2.27, Debian 11 has 2.31.
   if make_root buster http://archive.debian.org/debian extract "${libc[@]}" --keyring=/usr/share/keyrings/debian-archive-removed-keys.gpg; then
     oldest=buster
   elif make_root bionic http://archive.ubuntu.com/ubuntu extract "${libc[@]}" --components=main --keyring="$keyring"; then
     oldest=bionic
-    echo "LEFT OUT: Debian 10 with glibc 2.28 (archive.debian.org does not answer). Ubuntu 18.04 with 2.27 stands in for it."
+    echo "LEFT OUT: Debian 10 with glibc 2.28 (archive.debian.org does not answer). Ubuntu 18.04 with the older 2.27 stands in."
   elif make_root bullseye http://deb.debian.org/debian extract "${libc[@]}"; then
     oldest=bullseye
-    echo "LEFT OUT: roots with glibc 2.28 or older (archive.debian.org and archive.ubuntu.com do not answer). Debian 11 with"
+    echo "LEFT OUT: roots with glibc 2.27 or 2.28 (archive.debian.org and archive.ubuntu.com do not answer). Debian 11 with"
     echo "glibc 2.31 is the oldest one tested; that nothing needs a symbol above $newest_glibc is checked in the binaries alone."
   fi
   smoke "$oldest" "$tarball" "$smoke_tarball" "$tarball"
