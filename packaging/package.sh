@@ -41,11 +41,11 @@ find_nvcc() {
   done
 }
 
-# The architectures that this nvcc knows, in machine code, and the newest also as PTX for GPUs to come.
+# The architectures that this nvcc knows, in machine code, and the newest also as PTX for GPUs to come. The kernels need 80.
 cuda_architectures() {
   local known one list=()
   known=$("$nvcc" --list-gpu-code)
-  for one in 75 80 86 89 90 100 120; do
+  for one in 80 86 89 90 100 120; do
     if grep -qx "sm_$one" <<<"$known"; then list+=("$one-real"); fi
   done
   list[-1]=${list[-1]%-real}
