@@ -40,10 +40,12 @@ std::string version_text(std::string_view program) {
       "CUDA     {}\n"
       "reports  {}\n"
       "nsys     {}\n"
+      "MPI      {}\n"
       "formats  {}",
       program, version(), commit(), part(SHIPLAP_CUDA_VERSION, "none: this build opens virtual devices only"),
       part(SHIPLAP_D3_VERSION, "none: this build has no D3"),
-      part(SHIPLAP_SQLITE_VERSION, "none: this build has no SQLite"), formats_text());
+      part(SHIPLAP_SQLITE_VERSION, "none: this build has no SQLite"),
+      part(SHIPLAP_MPI_VERSION, "none: ranks of fleet check talk by files"), formats_text());
 }
 
 }  // namespace shiplap::cli

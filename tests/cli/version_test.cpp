@@ -32,6 +32,7 @@ TEST_F(Cli, version_tells_version_commit_and_parts_of_the_build) {
       "CUDA     (toolkit [0-9.]+, .+|none: .+)\n"
       "reports  (D3.*|none: .+)\n"
       "nsys     (SQLite.*|none: .+)\n"
+      "MPI      (standard [0-9.]+|none: .+)\n"
       "formats  [^]+");
   EXPECT_TRUE(std::regex_match(text, expected)) << text;
 }
