@@ -49,9 +49,9 @@ struct Death {};
 class PlantedRanks {
  public:
   explicit PlantedRanks(std::size_t ranks) : mail(ranks), works(ranks) {
-    options.begin_within = Seconds{1};
-    options.budget = Seconds{1};
-    options.grace = Seconds{0.5};
+    options.begin_within = Seconds{4};
+    options.budget = Seconds{2};
+    options.grace = Seconds{2};
     options.program = "1";
     for (std::size_t rank = 0; rank < ranks; ++rank) {
       works[rank] = {.node = "n" + std::to_string(rank),
@@ -188,6 +188,7 @@ TEST(Coordinator, reports_ranks_that_never_begin_die_or_hang_and_collects_the_re
 TEST(Coordinator, keeps_an_answer_that_comes_late_while_others_are_waited_for) {
   PlantedRanks ranks(8);
   ranks.options.budget = Seconds{0.1};
+  ranks.options.grace = Seconds{0.5};
   ranks.works[2].check = [&](const std::string& device) {
     sleep_for(Seconds{1});  // later than its 0.6 s
     return document(ranks.checked(2, device));
@@ -341,9 +342,9 @@ TEST(Coordinator, that_is_stopped_judges_what_has_been_reported) {
   PlantedRanks ranks(4);
   ranks.options.begin_within = Seconds{0.5};
   ranks.options.budget = Seconds{30};
-  ranks.options.stop = [begin = wall_clock()] { return wall_clock() - begin > Seconds{2}; };
+  ranks.options.stop = [begin = wall_clock()] { return wall_clock() - begin > Seconds{4}; };
   ranks.works[2].check = [&](const std::string& device) {
-    sleep_for(Seconds{4});  // longer than until the stop
+    sleep_for(Seconds{8});  // longer than until the stop
     return document(ranks.checked(2, device));
   };
   const FleetRun run = ranks.run({3});
