@@ -183,11 +183,12 @@ void run_rank_zero(Ranks& others, const FleetCheckFlags& flags, CoordinatorOptio
   // mpirun gives ranks a terminal, whatever becomes of their output.
   TextStyle style = style_of_stdout();
   style.colour = style.colour && others.size() == 1;
+  // All ranks that have answered end now. MPI ends with them, before a sick GPU becomes an exception.
+  auto* const mpi = dynamic_cast<MpiRanks*>(&others);
+  if (mpi != nullptr && run.missing.empty()) mpi->end();
   report_fleet(run.results, {.missing = run.missing, .failed = run.failed}, flags.output, style);
-  if (auto* const mpi = dynamic_cast<MpiRanks*>(&others); mpi != nullptr && !run.missing.empty()) {
-    std::fflush(nullptr);
-    mpi->abort(static_cast<int>(ExitCode::success));  // an orderly end would wait for them
-  }
+  std::fflush(nullptr);
+  if (mpi != nullptr) mpi->abort(static_cast<int>(ExitCode::success));  // an orderly end would wait for missing ranks
 }
 
 /// Runs what a rank does. Under MPI an error ends all ranks: an orderly end would wait for those that know nothing of
@@ -198,6 +199,7 @@ void run_rank(Ranks& ranks, const std::function<void()>& run) {
   try {
     run();
   } catch (const Error& error) {
+    if (mpi->has_ended()) throw;
     fmt::print(stderr, "shiplap: {}\n", in_flags(error.what()));
     std::fflush(nullptr);
     mpi->abort(static_cast<int>(error.code()));
@@ -235,7 +237,7 @@ void add_fleet_check(CLI::App& fleet) {
       ->type_name("NAME");
   add_fleet_output_flags(*command, flags->output);
   command->footer(
-      fmt::format("{} Rank 0 prints. Ranks that\\nhave died or hang are reported in time, and the rest is "
+      fmt::format("{} Rank 0 prints. Ranks that\nhave died or hang are reported in time, and the rest is "
                   "judged.",
                   fleet_exit_status));
   command->callback([flags] { run_fleet_check(*flags); });

@@ -87,7 +87,7 @@ class LoadedMpiRanks : public MpiRanks {
     require(mpi_.begin(&rank_, &size_));
   }
   ~LoadedMpiRanks() override {
-    if (!is_ended_ && std::uncaught_exceptions() == 0) mpi_.end();
+    if (std::uncaught_exceptions() == 0) end();
   }
   LoadedMpiRanks(const LoadedMpiRanks&) = delete;
   LoadedMpiRanks& operator=(const LoadedMpiRanks&) = delete;
@@ -116,7 +116,13 @@ class LoadedMpiRanks : public MpiRanks {
   }
   void abandon(std::size_t rank) override { abandoned_.insert(rank); }
   void leave() override { is_ended_ = true; }
+  void end() override {
+    if (!is_ended_) mpi_.end();
+    is_ended_ = true;
+  }
+  bool has_ended() const override { return is_ended_; }
   void abort(int exit_code) override {
+    if (is_ended_) return;
     leave();
     mpi_.abort(exit_code);
   }

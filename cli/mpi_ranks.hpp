@@ -10,15 +10,18 @@ namespace shiplap::cli {
 /// The ranks that an MPI's launcher has started.
 class MpiRanks : public Ranks {
  public:
-  /// Ends MPI in all ranks at once, with this exit code. Where a rank has died, an orderly end would wait for it.
+  /// Ends MPI when all ranks do so, and waits for them.
+  virtual void end() = 0;
+  virtual bool has_ended() const = 0;
+  /// Ends all ranks at once, with this exit code, unless MPI has ended. Where a rank has died, `end` would wait for it.
   virtual void abort(int exit_code) = 0;
   /// Does not wait for other ranks when this is destroyed.
   virtual void leave() = 0;
 };
 
-/// Begins MPI. The destructor ends it, and waits for all ranks. Throws Unsupported when this build has no MPI, Error
-/// when MPI fails. MPI begins only when all ranks begin it: when that takes longer than `begin_within`, the process
-/// says so and exits with ExitCode::failure.
+/// Begins MPI. The destructor ends it, unless an exception is on its way. Throws Unsupported when this build has no
+/// MPI, Error when MPI fails. MPI begins only when all ranks begin it: when that takes longer than `begin_within`, the
+/// process says so and exits with ExitCode::failure.
 std::unique_ptr<MpiRanks> mpi_ranks(Seconds begin_within);
 
 }  // namespace shiplap::cli

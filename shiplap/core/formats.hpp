@@ -23,7 +23,7 @@ inline constexpr FileFormat check{"shiplap/check", 3};                          
 inline constexpr FileFormat comparison{"shiplap/comparison", 2};                ///< two profiles compared
 inline constexpr FileFormat evaluation{"shiplap/evaluation", 2};                ///< predictions judged by runs
 inline constexpr FileFormat fleet{"shiplap/fleet", 2};                          ///< nodes of a cluster compared
-inline constexpr FileFormat fleet_history{"shiplap/fleet-history", 1};          ///< sick GPUs of earlier checks
+inline constexpr FileFormat fleet_history{"shiplap/fleet-history", 1};          ///< earlier figures of GPUs
 inline constexpr FileFormat kernel_profile{"shiplap/kernel-profile", 2};        ///< measured cost of a kernel
 inline constexpr FileFormat movers{"shiplap/movers", 1};                        ///< movers by size of a block
 inline constexpr FileFormat plan{"shiplap/plan", 3};                            ///< ranked plan of a job

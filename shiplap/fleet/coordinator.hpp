@@ -36,12 +36,12 @@ struct FleetRun {
 };
 
 /// Gives each GPU that ranks see to one of them, collects from all ranks, each of which calls `work`, and ends them. A
-/// rank that dies or hangs is reported in time,
-/// and the rest is collected. The time grows linearly with the number of ranks. Throws Error when the connection
-/// of this rank is broken; `end_all_ranks` then tells the others, as far as that is possible.
+/// rank that dies or hangs is reported in time, and the rest is collected. The time grows linearly with the number of
+/// ranks. Throws Error when the connection of this rank is broken. The other ranks do not know it then: call
+/// `end_all_ranks`.
 FleetRun coordinate(Ranks&, const CoordinatorOptions&);
 
-/// Tells all ranks to end, when rank 0 cannot go on.
+/// Tells all ranks to end, when rank 0 cannot go on. Ranks that cannot be reached are left out.
 void end_all_ranks(Ranks&);
 
 }  // namespace shiplap
