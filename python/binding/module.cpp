@@ -25,6 +25,7 @@ void bind_errors(nb::module_& m) {
   nb::exception<Unsupported>(m, "Unsupported", error.ptr());
   nb::exception<CheckFailed>(m, "CheckFailed", error.ptr());
   nb::exception<Cancelled>(m, "Cancelled", error.ptr());
+  nb::exception<TimedOut>(m, "TimedOut", error.ptr());
 }
 
 }  // namespace shiplap::python

@@ -114,9 +114,10 @@ std::string picture_of(const PyPlan& self) {
                       .bound = self.plan.ranking.bound.time});
 }
 
-double seconds_of_run(PyPrepared& self) {
-  const Seconds time = interruptible(
-      [&](const std::function<bool()>& stop) { return self.prepared->run({.stop = stop}).timeline.makespan; });
+double seconds_of_run(PyPrepared& self, double limit) {
+  const Seconds time = interruptible([&](const std::function<bool()>& stop) {
+    return self.prepared->run({.stop = stop, .limit = Seconds{limit}}).timeline.makespan;
+  });
   return time.count();
 }
 

@@ -37,6 +37,15 @@ def test_an_exception_in_a_kernel_leaves_the_run_as_it_was_raised(node, arrays):
             prepared.run()
 
 
+def test_a_run_above_its_time_limit_is_reported_and_the_next_one_is_right(node, arrays):
+    x, y = (pinned(node, a) for a in arrays)
+    prepared = node.plan(doubling(x, y)).prepare()
+    with pytest.raises(shiplap.TimedOut, match="time limit"):
+        prepared.run(limit=1e-9)
+    prepared.run(limit=10.0)
+    np.testing.assert_array_equal(y, 2 * x)
+
+
 def test_an_exception_in_a_mapping_leaves_the_plan(node):
     def fails(first, end):
         raise LookupError("no such rows")

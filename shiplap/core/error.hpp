@@ -43,6 +43,13 @@ class Cancelled : public Error {
   explicit Cancelled(const std::string& message) : Error(message) {}
 };
 
+/// A run did not end within its time limit. The GPU may still work on it.
+class TimedOut : public Error {
+ public:
+  /// `message` names the limit and what was waited for.
+  explicit TimedOut(const std::string& message) : Error(message) {}
+};
+
 /// The device, profile or build cannot do this. Sweeps report such points as skipped, with the reason.
 class Unsupported : public Error {
  public:

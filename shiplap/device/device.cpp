@@ -18,6 +18,7 @@ RunResult Execution::run(const RunOptions& options) {
   return wait();
 }
 std::vector<LaunchShape> Execution::launches() const { return {}; }
+bool Execution::overdue() const { return false; }
 
 StreamGap::~StreamGap() = default;
 

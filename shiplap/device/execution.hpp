@@ -30,10 +30,17 @@ struct RunOptions {
   /// The stream that is timed. The clock starts when its first op may begin and stops with its last op; the other
   /// streams are background load. With no stream here, the clock runs from the first op to the end of all streams.
   StreamId timed{};
-  /// Returns whether the run is to stop; empty: it never is. It is called before each chunk by the threads that submit,
-  /// and once for a graph, before the launch. When it returns true, nothing more is submitted, the host waits for what
-  /// was submitted, and Cancelled is thrown. For a std::stop_token: `[token] { return token.stop_requested(); }`.
+  /// Returns whether the run is to stop; empty: it never is. It is called by the threads that submit or copy, before
+  /// each chunk that no other thread has begun, and once for a graph, before the launch. When it returns true, that
+  /// thread submits nothing more, the others finish what they have been handed, and Cancelled is thrown when the GPU
+  /// has ended. Each chunk of an output is complete or unchanged then. For a std::stop_token: `[token] { return
+  /// token.stop_requested(); }`.
   std::function<bool()> stop{};
+  /// How long the host waits for the end of the run, counted from its submission; 0: without limit. When the time has
+  /// passed, TimedOut is thrown and the work stays in flight, because a GPU does not give up a kernel that it has begun
+  /// (see Execution::overdue). Only waits for the GPU are limited: neither a function of the caller nor a copy of
+  /// pageable memory, which the driver makes while the host waits, is interrupted.
+  Seconds limit{0};
 };
 
 /// Observations of one run.
@@ -74,8 +81,13 @@ class Execution {
   /// function threw, a batch, or an op that moves blocks. When the GPU itself has failed (a kernel that traps), every
   /// submitted op may have written some of its output, and every further call throws.
   virtual void submit(const RunOptions& = {}) = 0;
-  /// Waits for the submitted run to end. Throws as `submit` does.
+  /// Waits for the submitted run to end. Throws as `submit` does, and TimedOut when the time limit of the run passes
+  /// before.
   virtual RunResult wait() = 0;
+  /// Whether a run has passed its time limit and the GPU may still work on it. Until that work has ended, `submit`
+  /// throws TimedOut, and the memory of the run must be neither used nor released: CUDA waits for running kernels when
+  /// memory is released, and lets no other thread allocate, release or submit meanwhile.
+  virtual bool overdue() const;
   /// Runs the schedule once and waits for its end. Throws as `submit` does.
   RunResult run(const RunOptions& = {});
   /// The kernel launches of a graph, in no particular order. Empty when the schedule is not a graph.
@@ -87,8 +99,9 @@ class Execution {
 class StreamGap {
  public:
   virtual ~StreamGap();
-  /// Makes the host wait for the work enqueued before this object. Throws Error when that work failed.
-  virtual void wait() = 0;
+  /// Makes the host wait for the work enqueued before this object. Throws Error when that work failed, TimedOut when it
+  /// does not end within `limit` (0: without limit), and Cancelled as soon as `stop` returns true.
+  virtual void wait(Seconds limit, const std::function<bool()>& stop) = 0;
   /// Lets the work enqueued after this object begin.
   virtual void release() noexcept = 0;
 };

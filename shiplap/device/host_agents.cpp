@@ -4,7 +4,8 @@
 
 namespace shiplap {
 
-HostAgents::HostAgents(std::size_t agents, std::function<void(std::size_t)> begin) : begin_(std::move(begin)) {
+HostAgents::HostAgents(std::size_t agents, std::function<void(std::size_t)> begin)
+    : ended_(std::make_unique<std::atomic<bool>[]>(agents)), begin_(std::move(begin)) {
   try {
     for (std::size_t a = 1; a < agents; ++a) threads_.emplace_back([this, a] { serve(a); });
     while (begun_.load(std::memory_order_acquire) < threads_.size()) std::this_thread::yield();
@@ -26,7 +27,7 @@ void HostAgents::leave() {
 std::chrono::steady_clock::time_point HostAgents::run(const std::function<void(std::size_t)>& work,
                                                       const std::function<void()>& ready) {
   work_ = &work;
-  stopped_ = false;
+  for (std::size_t agent = 0; agent < count(); ++agent) ended_[agent] = false;
   failure_ = nullptr;
   not_ready_ = false;
   awake_ = 0;
@@ -77,8 +78,8 @@ void HostAgents::perform(std::size_t agent) {
   } catch (...) {
     const std::lock_guard lock(mutex_);
     if (!failure_) failure_ = std::current_exception();
-    stopped_ = true;
   }
+  ended_[agent].store(true, std::memory_order_release);
 }
 
 }  // namespace shiplap

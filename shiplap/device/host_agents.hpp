@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -25,13 +26,14 @@ class HostAgents {
 
   std::size_t count() const { return threads_.size() + 1; }
   /// Calls `work(a)` once for each agent a, concurrently, and returns when all calls have ended. All agents start
-  /// together, once the last one is awake and `ready` has returned; that start time is the result. When an
-  /// agent throws, `stopped()` becomes true, so that agents that wait for others can end, and `run` throws the first
-  /// exception. When `ready` throws, no work is started.
+  /// together, once the last one is awake and `ready` has returned; that start time is the result. When
+  /// agents throw, the others go on, and `run` throws the first exception after all have ended. When `ready` throws, no
+  /// work is started.
   std::chrono::steady_clock::time_point run(const std::function<void(std::size_t)>& work,
                                             const std::function<void()>& ready = {});
-  /// Whether an agent has failed in the current run. An agent that waits for another one must poll this.
-  bool stopped() const { return stopped_.load(std::memory_order_relaxed); }
+  /// Whether the work of an agent has ended in the current run, also by an exception. An agent that waits for another
+  /// one must poll this.
+  bool has_ended(std::size_t agent) const { return ended_[agent].load(std::memory_order_acquire); }
 
  private:
   void leave();
@@ -42,7 +44,7 @@ class HostAgents {
   std::atomic<std::uint32_t> started_{0};  // number of the run that may begin
   std::atomic<std::size_t> awake_{0};
   std::atomic<std::size_t> done_{0};
-  std::atomic<bool> stopped_{false};
+  std::unique_ptr<std::atomic<bool>[]> ended_;  // by agent
   std::atomic<bool> not_ready_{false};
   std::atomic<bool> leaving_{false};
   const std::function<void(std::size_t)>* work_ = nullptr;

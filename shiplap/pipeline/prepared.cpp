@@ -34,63 +34,70 @@ Schedule all_on_the_host(const Schedule& schedule) {
 
 Prepared::Prepared(Device& device, Schedule schedule, std::vector<std::byte*> given, const KernelBinding& kernel,
                    const Prepared* behind, std::vector<IndexList> lists)
-    : schedule_(std::make_shared<const Schedule>(std::move(schedule))),
-      given_(given.size()),
-      lists_(std::move(lists)),
-      narrow_(lists_.size()) {
+    : parts_(new Parts) {
+  Parts& p = *parts_;
+  p.schedule = std::make_shared<const Schedule>(std::move(schedule));
+  p.given = given.size();
+  p.narrow.resize(lists.size());
+  p.lists = std::move(lists);
   Bindings bindings{.buffers = std::move(given), .kernels = {}};
-  for (std::size_t i = 0; i < lists_.size(); ++i) {
-    const IndexList& list = lists_[i];
+  for (std::size_t i = 0; i < p.lists.size(); ++i) {
+    const IndexList& list = p.lists[i];
     const bool is_read_by_device = list.width == sizeof(std::uint32_t) && !list.is_signed;
-    if (list.data != nullptr && !is_read_by_device) narrow_[i].resize(list.count);
+    if (list.data != nullptr && !is_read_by_device) p.narrow[i].resize(list.count);
     const auto* own = static_cast<const std::uint32_t*>(list.data);
-    bindings.lists.push_back(narrow_[i].empty() ? std::span(own, list.count)
-                                                : std::span<const std::uint32_t>(narrow_[i]));
+    bindings.lists.push_back(p.narrow[i].empty() ? std::span(own, list.count)
+                                                 : std::span<const std::uint32_t>(p.narrow[i]));
   }
-  for (std::size_t b = given_; b < schedule_->buffers.size(); ++b) {
-    const Buffer& buffer = schedule_->buffers[b];
-    own_.push_back(device.allocate(buffer.place, buffer.memory, buffer.size));
-    bindings.buffers.push_back(own_.back().data());
+  for (std::size_t b = p.given; b < p.schedule->buffers.size(); ++b) {
+    const Buffer& buffer = p.schedule->buffers[b];
+    p.own.push_back(device.allocate(buffer.place, buffer.memory, buffer.size));
+    bindings.buffers.push_back(p.own.back().data());
   }
-  bindings.kernels.assign(schedule_->kernels.size(), kernel);
-  execution_ = behind != nullptr ? device.prepare_behind(*behind->execution_, *schedule_, bindings)
-                                 : device.prepare(*schedule_, bindings);
-  const Schedule back = all_on_the_host(*schedule_);
-  if (!back.ops.empty()) bring_back_ = device.prepare(back, {.buffers = bindings.buffers, .kernels = {}});
+  bindings.kernels.assign(p.schedule->kernels.size(), kernel);
+  p.execution = behind != nullptr ? device.prepare_behind(*behind->parts_->execution, *p.schedule, bindings)
+                                  : device.prepare(*p.schedule, bindings);
+  const Schedule back = all_on_the_host(*p.schedule);
+  if (!back.ops.empty()) p.bring_back = device.prepare(back, {.buffers = bindings.buffers, .kernels = {}});
+}
+
+void Prepared::Release::operator()(Parts* parts) const {
+  if (parts->execution == nullptr || !parts->execution->overdue()) delete parts;
 }
 
 RunResult Prepared::run(const RunOptions& options) {
-  if (schedule_->ops.empty()) return {};
+  if (parts_->schedule->ops.empty()) return {};
   submit(options);
   return wait();
 }
 
 void Prepared::submit(const RunOptions& options) {
-  if (bring_back_) bring_back_->run();
+  if (parts_->bring_back) parts_->bring_back->run();
   read_lists();
-  execution_->submit(options);
+  parts_->execution->submit(options);
 }
 
 // The device reads lists of unsigned 32-bit indices itself.
 void Prepared::read_lists() {
-  for (std::size_t i = 0; i < narrow_.size(); ++i)
-    for (std::size_t k = 0; k < narrow_[i].size(); ++k) {
-      const std::uint64_t index = lists_[i][k];
+  for (std::size_t i = 0; i < parts_->narrow.size(); ++i)
+    for (std::size_t k = 0; k < parts_->narrow[i].size(); ++k) {
+      const std::uint64_t index = parts_->lists[i][k];
       if (index > std::numeric_limits<std::uint32_t>::max())
         throw UsageError(fmt::format(
-            "{}: index {} at position {} is outside of the pool", schedule_->lists[i].name,
-            lists_[i].is_signed ? std::to_string(static_cast<std::int64_t>(index)) : std::to_string(index), k));
-      narrow_[i][k] = static_cast<std::uint32_t>(index);
+            "{}: index {} at position {} is outside of the pool", parts_->schedule->lists[i].name,
+            parts_->lists[i].is_signed ? std::to_string(static_cast<std::int64_t>(index)) : std::to_string(index), k));
+      parts_->narrow[i][k] = static_cast<std::uint32_t>(index);
     }
 }
 
-RunResult Prepared::wait() { return execution_->wait(); }
+RunResult Prepared::wait() { return parts_->execution->wait(); }
 
 void Prepared::keep(std::vector<Memory> memory) {
-  kept_.insert(kept_.end(), std::make_move_iterator(memory.begin()), std::make_move_iterator(memory.end()));
+  parts_->kept.insert(parts_->kept.end(), std::make_move_iterator(memory.begin()),
+                      std::make_move_iterator(memory.end()));
 }
 
-const Memory& Prepared::own(BufferId buffer) const { return own_.at(buffer.index() - given_); }
+const Memory& Prepared::own(BufferId buffer) const { return parts_->own.at(buffer.index() - parts_->given); }
 
 std::vector<std::byte*> data_of(const Job& job) {
   std::vector<std::byte*> data;

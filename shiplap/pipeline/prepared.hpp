@@ -14,7 +14,9 @@ namespace shiplap {
 struct Schedule;
 
 /// A schedule with its memory, ready to run many times. It shares nothing with other prepared jobs, so several can run
-/// at the same time. One thread at a time may use a Prepared.
+/// at the same time. One thread at a time may use a Prepared. While a run is overdue (Execution::overdue), the
+/// destructor releases nothing, so that it does not wait for a kernel that never ends; the memory stays with the
+/// process.
 class Prepared {
  public:
   /// Runs the schedule once and waits for the end. Pages of managed arrays are brought back to the host first, untimed.
@@ -26,9 +28,11 @@ class Prepared {
   /// Waits for the end of the submitted run and returns what was observed.
   RunResult wait();
   /// The kernel launches of a graph (see Execution::launches).
-  std::vector<LaunchShape> launches() const { return execution_->launches(); }
+  std::vector<LaunchShape> launches() const { return parts_->execution->launches(); }
+  /// Whether a run has passed its time limit and still uses the memory (see Execution::overdue).
+  bool overdue() const { return parts_->execution->overdue(); }
   /// The schedule that runs.
-  const Schedule& schedule() const { return *schedule_; }
+  const Schedule& schedule() const { return *parts_->schedule; }
 
   /// Binds the first buffers of the schedule to `given` and the others to memory that it allocates. With `behind`, the
   /// schedule runs in the streams of that prepared job (see Device::prepare_behind). `lists` are the indices of the
@@ -41,17 +45,24 @@ class Prepared {
   const Memory& own(BufferId) const;
 
  private:
+  struct Parts {
+    std::shared_ptr<const Schedule> schedule;
+    std::size_t given = 0;                           ///< number of buffers that the caller has bound
+    std::vector<IndexList> lists;                    ///< indices of the caller, by BlockListId
+    std::vector<std::vector<std::uint32_t>> narrow;  ///< the same as the device reads them; empty for a list that it
+                                                     ///< reads itself
+    std::vector<Memory> own;
+    std::vector<Memory> kept;
+    std::unique_ptr<Execution> bring_back;  ///< moves managed pages to the host; null without managed arrays
+    std::unique_ptr<Execution> execution;
+  };
+  /// Deletes the parts unless the GPU still uses them.
+  struct Release {
+    void operator()(Parts*) const;
+  };
   void read_lists();
 
-  std::shared_ptr<const Schedule> schedule_;
-  std::size_t given_ = 0;
-  std::vector<IndexList> lists_;                    ///< indices of the caller, by BlockListId
-  std::vector<std::vector<std::uint32_t>> narrow_;  ///< the same as the device reads them; empty for a list that it
-                                                    ///< reads itself
-  std::vector<Memory> own_;
-  std::vector<Memory> kept_;
-  std::unique_ptr<Execution> bring_back_;  ///< moves managed pages to the host; null without managed arrays
-  std::unique_ptr<Execution> execution_;
+  std::unique_ptr<Parts, Release> parts_;
 };
 
 /// Addresses of the arrays of the job. Throws UsageError for an array of which only the shape is known, and for two

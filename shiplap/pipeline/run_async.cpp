@@ -1,9 +1,11 @@
 #include "shiplap/pipeline/run_async.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <stop_token>
 #include <utility>
 
+#include "shiplap/core/deadline.hpp"
 #include "shiplap/core/error.hpp"
 
 namespace shiplap {
@@ -17,10 +19,12 @@ Running run_async(Device& device, Prepared& prepared, void* stream, RunOptions o
   options.stop = [also = std::move(options.stop), token = running.stop_.get_token()] {
     return token.stop_requested() || (also && also());
   };
-  std::packaged_task<RunResult()> task([&prepared, gap, options = std::move(options)] {
+  const Seconds began = wall_clock();
+  std::packaged_task<RunResult()> task([&prepared, gap, began, options = std::move(options)]() mutable {
     if (!gap) return prepared.run(options);
     const std::unique_ptr<StreamGap, void (*)(StreamGap*)> released(gap.get(), [](StreamGap* g) { g->release(); });
-    gap->wait();
+    gap->wait(options.limit, options.stop);
+    if (options.limit > Seconds{0}) options.limit = std::max(options.limit - (wall_clock() - began), microseconds(1));
     return prepared.run(options);
   });
   running.result_ = task.get_future();

@@ -19,8 +19,9 @@ class Running {
   bool has_ended() const {
     return !result_.valid() || result_.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
   }
-  /// Ends the run before its next chunk; `wait` then throws Cancelled. Submitted chunks are finished, so the part of an
-  /// output that belongs to a chunk is either complete or unchanged.
+  /// Ends the run before its next chunk, or while it still waits for the work that the caller's stream holds; `wait`
+  /// then throws Cancelled. Submitted chunks are finished, so the part of an output that belongs to a chunk is either
+  /// complete or unchanged.
   void cancel() { stop_.request_stop(); }
 
  private:
@@ -32,9 +33,11 @@ class Running {
 
 /// Starts a run in a thread of its own. The run begins when all work that `stream`, a cudaStream_t, holds at this call
 /// has ended, and work that is enqueued there after this call waits for the end of the run. With a null stream the run
-/// begins at once and no stream waits for it. `prepared` must outlive the run and must not run anything else meanwhile.
-/// A host function holds the stream during the run, so a kernel must not enqueue host functions of its own: they would
-/// wait for it. Throws Unsupported on a device without streams, UsageError for a traced run within a stream.
+/// begins at once and no stream waits for it. The time limit of the options counts from this call. When it passes
+/// before the run has begun, nothing of the run is submitted. `prepared` must outlive the run and must not run anything
+/// else meanwhile. A host function holds the stream during the run, so a kernel must not enqueue host functions of its
+/// own: they would wait for it. Throws Unsupported on a device without streams, UsageError for a traced run within a
+/// stream.
 Running run_async(Device&, Prepared& prepared, void* stream = nullptr, RunOptions = {});
 
 }  // namespace shiplap

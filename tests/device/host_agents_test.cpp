@@ -99,14 +99,14 @@ std::string thrown(HostAgents& agents, const std::function<void(std::size_t)>& w
   return "nothing";
 }
 
-TEST(HostAgents, throw_what_one_of_them_throws_and_the_others_see_that_it_stopped) {
+TEST(HostAgents, throw_what_one_of_them_throws_when_the_others_have_seen_that_it_ended) {
   constexpr std::size_t count = 3;
   HostAgents agents(count);
   for (std::size_t bad = 0; bad < count; ++bad) {
     std::atomic<std::size_t> saw{0};
     const std::string text = thrown(agents, [&](std::size_t agent) {
       if (agent == bad) throw std::runtime_error("agent " + std::to_string(agent));
-      if (wait_for([&] { return agents.stopped(); })) ++saw;
+      if (wait_for([&] { return agents.has_ended(bad); })) ++saw;
     });
     EXPECT_EQ(text, "agent " + std::to_string(bad));
     EXPECT_EQ(saw, count - 1);
@@ -118,7 +118,7 @@ TEST(HostAgents, throw_the_first_of_several_exceptions) {
   HostAgents agents(count);
   for (std::size_t bad = 0; bad < count; ++bad) {
     const std::string text = thrown(agents, [&](std::size_t agent) {
-      if (agent != bad && !wait_for([&] { return agents.stopped(); })) return;
+      if (agent != bad && !wait_for([&] { return agents.has_ended(bad); })) return;
       throw std::runtime_error(agent == bad ? "first" : "later");
     });
     EXPECT_EQ(text, "first");
@@ -131,24 +131,16 @@ TEST(HostAgents, run_again_after_an_exception_as_if_nothing_had_been) {
   for (int round = 0; round < 20; ++round) {
     EXPECT_EQ(thrown(agents, [](std::size_t) { throw std::runtime_error("each of them"); }), "each of them");
     std::atomic<int> calls{0};
-    std::atomic<int> stopped{0};
+    std::atomic<int> ended{0};
     EXPECT_EQ(thrown(agents,
-                     [&](std::size_t) {
-                       stopped += agents.stopped();
+                     [&](std::size_t agent) {
+                       ended += agents.has_ended(agent);
                        ++calls;
                      }),
               "nothing");
     EXPECT_EQ(calls, 3);
-    EXPECT_EQ(stopped, 0);
-    EXPECT_FALSE(agents.stopped());
+    EXPECT_EQ(ended, 0);
   }
-}
-
-TEST(HostAgents, have_not_stopped_when_none_has_thrown) {
-  HostAgents agents(2);
-  EXPECT_FALSE(agents.stopped());
-  agents.run([](std::size_t) {});
-  EXPECT_FALSE(agents.stopped());
 }
 
 TEST(HostAgents, of_which_there_is_one_run_on_the_callers_thread) {
@@ -163,7 +155,7 @@ TEST(HostAgents, of_which_there_is_one_run_on_the_callers_thread) {
   EXPECT_EQ(where, std::this_thread::get_id());
   EXPECT_EQ(which, 0u);
   EXPECT_EQ(thrown(agents, [](std::size_t) { throw std::runtime_error("alone"); }), "alone");
-  EXPECT_TRUE(agents.stopped());
+  EXPECT_TRUE(agents.has_ended(0));
   EXPECT_EQ(thrown(agents, [](std::size_t) {}), "nothing");
 }
 

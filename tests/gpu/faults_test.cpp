@@ -1,27 +1,18 @@
 // Faults that only a real GPU has: a kernel that traps, memory that is not there, what a run that failed leaves on the
 // GPU.
-#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <spawn.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include <array>
-#include <chrono>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <stdexcept>
 #include <string>
-#include <thread>
-#include <vector>
 
 #include "shiplap/core/error.hpp"
 #include "tests/device/cuda/fault_memory.hpp"
 #include "tests/device/cuda/gpu_fixture.hpp"
+#include "tests/gpu/own_process.hpp"
 #include "tests/gpu/trap_kernel.hpp"
 #include "tests/support/message_of.hpp"
 
@@ -29,8 +20,10 @@ namespace shiplap {
 namespace {
 
 using ::testing::AllOf;
+using testing::Ended;
 using testing::FaultMemory;
 using ::testing::HasSubstr;
+using testing::OwnProcess;
 using FaultsOnGpu = testing::OnGpu;
 
 constexpr const char* mode_variable = "SHIPLAP_TEST_TRAP";
@@ -85,52 +78,11 @@ TEST(TrappingKernel, DISABLED_in_a_process_of_its_own) {
   std::exit(static_cast<int>(code));
 }
 
-struct Ended {
-  bool by_itself = false;
-  int status = 0;
-  std::string output;
-};
-
-/// This program once more, with the test above: a process whose context is broken cannot go on, nor can one that forks
-/// with a context use it.
 Ended run_in_a_process(const std::string& mode, bool blocking) {
-  const std::string path = ::testing::TempDir() + "shiplap_trap_" + std::to_string(getpid());
-  const std::string mode_setting = std::string(mode_variable) + "=" + mode;
-  std::string blocking_setting = blocking ? "CUDA_LAUNCH_BLOCKING=1" : "CUDA_LAUNCH_BLOCKING=0";
-  std::vector<char*> environment{const_cast<char*>(mode_setting.c_str()), blocking_setting.data()};
-  for (char** e = environ; *e != nullptr; ++e)
-    if (!std::string(*e).starts_with("CUDA_LAUNCH_BLOCKING=") && !std::string(*e).starts_with("GTEST_"))
-      environment.push_back(*e);
-  environment.push_back(nullptr);
-  std::string program = "/proc/self/exe";
-  std::string filter = "--gtest_filter=TrappingKernel.DISABLED_in_a_process_of_its_own";
-  std::string also = "--gtest_also_run_disabled_tests";
-  const std::array arguments{program.data(), filter.data(), also.data(), static_cast<char*>(nullptr)};
-
-  posix_spawn_file_actions_t files;
-  posix_spawn_file_actions_init(&files);
-  posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  posix_spawn_file_actions_adddup2(&files, STDOUT_FILENO, STDERR_FILENO);
-  pid_t child = 0;
-  const int error = posix_spawn(&child, program.c_str(), &files, nullptr, arguments.data(), environment.data());
-  posix_spawn_file_actions_destroy(&files);
-  if (error != 0) throw std::runtime_error("posix_spawn fails with " + std::to_string(error));
-
-  // Starting CUDA takes seconds on a node with many GPUs.
-  constexpr auto limit = std::chrono::seconds(60);
-  const auto start = std::chrono::steady_clock::now();
-  Ended ended;
-  while (!(ended.by_itself = waitpid(child, &ended.status, WNOHANG) == child) &&
-         std::chrono::steady_clock::now() - start < limit)
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  if (!ended.by_itself) {
-    kill(child, SIGKILL);
-    waitpid(child, &ended.status, 0);
-  }
-  std::ifstream file(path);
-  ended.output.assign(std::istreambuf_iterator<char>(file), {});
-  std::remove(path.c_str());
-  return ended;
+  return OwnProcess(
+             "TrappingKernel.DISABLED_in_a_process_of_its_own",
+             {std::string(mode_variable) + "=" + mode, std::string("CUDA_LAUNCH_BLOCKING=") + (blocking ? "1" : "0")})
+      .wait();
 }
 
 void expect_error(const Ended& ended) {

@@ -20,7 +20,7 @@ Times are in seconds and sizes in bytes, unless a name says otherwise.
 
 from shiplap._adaptive import Adaptive
 from shiplap._arrays import Chunk, Stream, View
-from shiplap._core import Cancelled, CheckFailed, Error, Unsupported, UsageError
+from shiplap._core import Cancelled, CheckFailed, Error, TimedOut, Unsupported, UsageError
 from shiplap._cuda_text import ItemFunction
 from shiplap._job import Job, Reach, blocks, halo, mapped_by, strided
 from shiplap._move import move, move_back
@@ -42,6 +42,7 @@ __all__ = [
     "Reach",
     "Report",
     "Stream",
+    "TimedOut",
     "Unsupported",
     "UsageError",
     "View",

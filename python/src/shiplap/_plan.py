@@ -54,9 +54,13 @@ class Prepared:
     def __init__(self, core: _core.Prepared) -> None:
         self._core = core
 
-    def run(self) -> float:
-        """Run once, wait for the end, and return the time in seconds. Ctrl-C ends the run before its next chunk."""
-        return self._core.run()
+    def run(self, limit: float = 0.0) -> float:
+        """Run once, wait for the end, and return the time in seconds. Ctrl-C ends the run before its next chunk.
+
+        When the run takes longer than `limit` seconds, `TimedOut` is raised, and the GPU keeps the memory of the run
+        until its kernels end. 0: without limit.
+        """
+        return self._core.run(limit)
 
 
 class Plan(Table):

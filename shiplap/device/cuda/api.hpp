@@ -54,6 +54,7 @@ struct Api {
   cudaError_t (*stream_create_with_priority)(cudaStream_t*, unsigned, int) = cudaStreamCreateWithPriority;
   cudaError_t (*device_get_stream_priority_range)(int*, int*) = cudaDeviceGetStreamPriorityRange;
   cudaError_t (*stream_destroy)(cudaStream_t) = cudaStreamDestroy;
+  cudaError_t (*stream_query)(cudaStream_t) = cudaStreamQuery;
   cudaError_t (*stream_synchronize)(cudaStream_t) = cudaStreamSynchronize;
   cudaError_t (*stream_wait_event)(cudaStream_t, cudaEvent_t, unsigned) = cudaStreamWaitEvent;
 
@@ -74,6 +75,7 @@ struct Api {
   cudaError_t (*event_create_with_flags)(cudaEvent_t*, unsigned) = cudaEventCreateWithFlags;
   cudaError_t (*event_destroy)(cudaEvent_t) = cudaEventDestroy;
   cudaError_t (*event_record)(cudaEvent_t, cudaStream_t) = cudaEventRecord;
+  cudaError_t (*event_query)(cudaEvent_t) = cudaEventQuery;
   cudaError_t (*event_synchronize)(cudaEvent_t) = cudaEventSynchronize;
   cudaError_t (*event_elapsed_time)(float*, cudaEvent_t, cudaEvent_t) = cudaEventElapsedTime;
 

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/device/cuda/host_memory.hpp"
+#include "shiplap/device/cuda/host_wait.hpp"
 
 namespace shiplap {
 namespace {
@@ -36,14 +38,30 @@ void CudaExecution::require_runnable(const RunOptions& options) const {
 }
 
 CudaExecution::~CudaExecution() {
+  overdue_ = false;  // the destructor waits without limit
   if (in_flight_) abandon();
 }
 
+bool CudaExecution::overdue() const {
+  return overdue_ && std::ranges::any_of(used_handles_, [this](cudaStream_t stream) {
+           const bool busy = api_.stream_query(stream) == cudaErrorNotReady;
+           if (busy) static_cast<void>(api_.get_last_error());
+           return busy;
+         });
+}
+
+void CudaExecution::leave_overdue_run() {
+  if (overdue()) time_out("an earlier run");
+  if (std::exchange(overdue_, false)) abandon();
+}
+
 void CudaExecution::submit(const RunOptions& options) {
+  leave_overdue_run();
   if (in_flight_) throw Error("a run was submitted that is still in flight: wait for it first");
   require_runnable(options);
   if (lists_) lists_->check();
   options_ = options;
+  deadline_ = options.limit > Seconds{0} ? Deadline(wall_clock() + options.limit) : Deadline();
   if (schedule_.ops.empty()) {
     began_ = submitted_ = Clock::now();
     in_flight_ = true;
@@ -72,6 +90,10 @@ void CudaExecution::submit(const RunOptions& options) {
     join_streams();
     submitted_ = Clock::now();
     if (gate_) (*gate_)->release();
+  } catch (const TimedOut&) {
+    overdue_ = true;
+    abandon();
+    throw;
   } catch (...) {
     abandon();
     throw;
@@ -79,6 +101,7 @@ void CudaExecution::submit(const RunOptions& options) {
 }
 
 RunResult CudaExecution::wait() {
+  leave_overdue_run();
   if (!in_flight_) throw Error("no run was submitted: submit one before waiting for it");
   RunResult result;
   if (schedule_.ops.empty()) {
@@ -93,6 +116,10 @@ RunResult CudaExecution::wait() {
     gate_.reset();
     running_.reset();
     in_flight_ = false;
+  } catch (const TimedOut&) {
+    overdue_ = true;
+    abandon();
+    throw;
   } catch (...) {
     abandon();
     throw;
@@ -188,20 +215,29 @@ void CudaExecution::join_streams() {
 // A stream has no end event when another stream waits for its last op, because that stream ends later.
 void CudaExecution::wait_for_end() const {
   if (used_handles_.empty()) return;
-  check_of_run(api_.event_synchronize(clock_->stop.get()), "cudaEventSynchronize", "waiting for the stop mark");
+  const Waited stop = wait_for(api_, clock_->stop.get(), deadline_);
+  check_of_run(stop.error, stop.call, "waiting for the stop mark");
   if (stopping_ == nullptr || graph_ != nullptr) return;
   for (std::size_t i = 0; i < end_marks_.size(); ++i) {
     if (streams_->handles[ending_streams_[i].index()].get() == stopping_) continue;
-    const cudaError_t error = api_.event_synchronize(end_marks_[i].get());
-    if (error != cudaSuccess)  // the text is only made after a failure, because this is timed
-      check_of_run(error, "cudaEventSynchronize",
+    const Waited end = wait_for(api_, end_marks_[i].get(), deadline_);
+    if (end.error != cudaSuccess)  // the text is only made after a failure, because this is timed
+      check_of_run(end.error, end.call,
                    "waiting for the end of stream " + schedule_.streams[ending_streams_[i].index()].name);
   }
 }
 
 // The GPU reports that a kernel has failed, but not which one. After the last op, the message names all kernels.
 void CudaExecution::check_of_run(cudaError_t error, const char* call, std::string_view what) const {
+  if (error == cudaErrorNotReady) time_out(fmt::format("{}{}", what, kernels()));
   if (error != cudaSuccess) fail_call(api_, error, call, fmt::format("{}{}", what, kernels()));
+}
+
+void CudaExecution::time_out(std::string_view what) const {
+  throw TimedOut(fmt::format(
+      "{} did not end within the time limit of {}: the GPU still works on it, and its memory stays in use; a "
+      "kernel that never ends is stopped only by ending this process",
+      what, to_string(options_.limit)));
 }
 
 std::string CudaExecution::kernels() const {
@@ -214,7 +250,13 @@ std::string CudaExecution::kernels() const {
   return fmt::format(" behind {} kernels, {} to {}", ops.size(), first, describe(schedule_, ops.back()));
 }
 
+// After a time-out nothing is waited for or released, because CUDA would wait for the kernels that run.
 void CudaExecution::abandon() noexcept {
+  if (overdue_) {
+    if (gate_) (*gate_)->release();
+    gate_.reset();
+    return;
+  }
   if (gate_) (*gate_)->drain();
   gate_.reset();
   for (cudaStream_t stream : used_handles_) static_cast<void>(api_.stream_synchronize(stream));

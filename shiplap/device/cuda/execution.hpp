@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "shiplap/core/deadline.hpp"
 #include "shiplap/device/bindings.hpp"
 #include "shiplap/device/cuda/activity.hpp"
 #include "shiplap/device/cuda/block_movers.hpp"
@@ -70,6 +71,7 @@ class CudaExecution final : public Execution {
   /// after an error.
   void submit(const RunOptions& options) override;
   RunResult wait() override;
+  bool overdue() const override;
   std::vector<LaunchShape> launches() const override { return launches_; }
   const Schedule& schedule() const { return schedule_; }
   /// Whether the same device made this execution, for the same GPUs.
@@ -132,7 +134,7 @@ class CudaExecution final : public Execution {
     int gpu = 0;                         ///< GPU of the stream
     cudaEvent_t event = nullptr;         ///< event of a wait, record or finish
     bool last_of_stream = false;         ///< the last submission in its stream
-    bool begins_chunk = false;           ///< the first step of a chunk, for this agent
+    bool may_stop = false;               ///< the first step of a chunk that this agent does not take over from another
     const KernelCall* kernel = nullptr;  ///< arguments of a kernel launch
     CopyCall copy;                       ///< arguments of a copy
     cudaEvent_t before = nullptr;        ///< timing event before a traced op
@@ -146,6 +148,8 @@ class CudaExecution final : public Execution {
   void resolve(const Bindings&);
   void make_streams();
   void make_order_events(const Submission&);
+  /// Whether another agent has begun the chunk of this op.
+  bool takes_over(const Op&) const;
   void make_commands(const Submission&, const Bindings&);
   Command resolve(const Step&, const Bindings&);
   void resolve_op(const Op&, const Bindings&, Command&);
@@ -176,13 +180,19 @@ class CudaExecution final : public Execution {
   std::string kernels() const;
   void give_back() noexcept;
   void abandon() noexcept;
+  /// Throws TimedOut while a run is overdue, and cleans up after it when it has ended.
+  void leave_overdue_run();
+  [[noreturn]] void time_out(std::string_view what) const;
   bool performs_itself() const { return !host_marks_.empty(); }
 
   // The calls of a run, in execution_calls.cpp.
   void make_calls(std::size_t agent);
   [[noreturn]] void cancel(const Command&) const;
-  void await(const Command&) const;
+  /// Waits until another agent has made the steps. Returns false when it ends without them: so what another agent has
+  /// begun is finished as far as it can be.
+  bool await(const Command&) const;
   cudaError_t issue(const Command&, const char*& call);
+  cudaError_t wait_for_event(cudaEvent_t, const char*& call) const;
   void launch(const Command&) const;
   void perform(const Command&);
   void call(const Command&, const HostAction&);
@@ -223,7 +233,9 @@ class CudaExecution final : public Execution {
     std::chrono::steady_clock::time_point end;
   };
   RunOptions options_;                               ///< options of the current run
+  Deadline deadline_;                                ///< time limit of the current run
   bool in_flight_ = false;                           ///< a run was submitted and has not been waited for
+  bool overdue_ = false;                             ///< the run in flight has passed its time limit
   std::chrono::steady_clock::time_point began_;      ///< time of the first call of the current run
   std::chrono::steady_clock::time_point submitted_;  ///< time when the last call of the current run returned
   std::vector<HostMark> host_marks_;   ///< times of ops that agents perform, by op; empty where there are none

@@ -7,6 +7,7 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/device/cuda/execution.hpp"
+#include "shiplap/device/cuda/host_wait.hpp"
 #include "shiplap/device/host_work.hpp"
 
 namespace shiplap {
@@ -25,10 +26,9 @@ void CudaExecution::make_calls(std::size_t agent) {
   const bool alone = agents_ == nullptr;
   std::uint32_t made = 0;
   for (const Command& command : commands_[agent]) {
-    if (command.begins_chunk && options_.stop && options_.stop()) cancel(command);
+    if (command.may_stop && options_.stop && options_.stop()) cancel(command);
     if (command.kind == Step::Kind::await) {
-      await(command);
-      if (agents_->stopped()) return;
+      if (!await(command)) return;
     } else if (command.host) {
       // Allocation changes the selected GPU, also when it fails.
       if (command.host->call == HostCall::Kind::allocate) selected = none_selected;
@@ -51,9 +51,15 @@ void CudaExecution::cancel(const Command& command) const {
   throw Cancelled(fmt::format("the run was stopped before {}", describe(schedule_, command.op)));
 }
 
-void CudaExecution::await(const Command& command) const {
-  const auto& made = made_[command.awaited_agent];
-  while (made.load(std::memory_order_acquire) < command.awaited_steps && !agents_->stopped()) std::this_thread::yield();
+bool CudaExecution::await(const Command& command) const {
+  const auto has_made = [&] {
+    return made_[command.awaited_agent].load(std::memory_order_acquire) >= command.awaited_steps;
+  };
+  while (!has_made()) {
+    if (agents_->has_ended(command.awaited_agent)) return has_made();
+    std::this_thread::yield();
+  }
+  return true;
 }
 
 cudaError_t CudaExecution::issue(const Command& command, const char*& call) {
@@ -61,8 +67,7 @@ cudaError_t CudaExecution::issue(const Command& command, const char*& call) {
     case Step::Kind::await:
       return cudaSuccess;
     case Step::Kind::synchronize:
-      call = "cudaEventSynchronize";
-      return api_.event_synchronize(command.event);
+      return wait_for_event(command.event, call);
     case Step::Kind::wait:
       call = "cudaStreamWaitEvent";
       return api_.stream_wait_event(command.stream, command.event, 0);
@@ -112,6 +117,12 @@ cudaError_t CudaExecution::issue(const Command& command, const char*& call) {
   if (marked) error = api_.event_record(command.after, command.stream);
   if (error != cudaSuccess || !command.last_of_stream || command.stream != stopping_) return error;
   return api_.event_record(clock_->stop.get(), command.stream);
+}
+
+cudaError_t CudaExecution::wait_for_event(cudaEvent_t event, const char*& call) const {
+  const Waited waited = wait_for(api_, event, deadline_);
+  call = waited.call;
+  return waited.error;
 }
 
 void CudaExecution::launch(const Command& command) const {
@@ -214,6 +225,7 @@ void CudaExecution::named(OpId op, const auto& action) const {
 }
 
 void CudaExecution::fail(const Command& command, cudaError_t error, const char* call) const {
+  if (error == cudaErrorNotReady) time_out(describe(schedule_, command.op));
   fail_call(api_, error, call, describe(schedule_, command.op));
 }
 

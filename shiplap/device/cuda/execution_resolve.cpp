@@ -104,6 +104,13 @@ void CudaExecution::resolve(const Bindings& bindings) {
   if (schedule_.as_graph && !schedule_.ops.empty()) make_graph();
 }
 
+bool CudaExecution::takes_over(const Op& op) const {
+  return std::ranges::any_of(op.after, [&](OpId earlier) {
+    const Op& before = schedule_.ops[earlier.index()];
+    return before.agent != op.agent && before.chunk == op.chunk;
+  });
+}
+
 void CudaExecution::make_commands(const Submission& calls, const Bindings& bindings) {
   kernel_calls_.reserve(schedule_.ops.size());  // commands point into this vector
 
@@ -119,9 +126,9 @@ void CudaExecution::make_commands(const Submission& calls, const Bindings& bindi
     std::optional<std::uint32_t> chunk;
     for (const Step& step : steps) {
       Command& command = commands.emplace_back(resolve(step, bindings));
-      const std::uint32_t of = schedule_.ops[step.op.index()].chunk;
-      command.begins_chunk = chunk != of;
-      chunk = of;
+      const Op& op = schedule_.ops[step.op.index()];
+      command.may_stop = chunk != op.chunk && !takes_over(op);
+      chunk = op.chunk;
       if (step.kind == Step::Kind::await) {
         command.awaited_agent = schedule_.ops[step.awaited.index()].agent.index();
         command.awaited_steps = steps_of[step.awaited.index()];

@@ -1,10 +1,14 @@
 #include "shiplap/device/cuda/stream_gap.hpp"
 
+#include <fmt/format.h>
+
 #include <atomic>
 #include <utility>
 
+#include "shiplap/core/error.hpp"
 #include "shiplap/device/cuda/check.hpp"
 #include "shiplap/device/cuda/handles.hpp"
+#include "shiplap/device/cuda/host_wait.hpp"
 
 namespace shiplap {
 namespace {
@@ -30,8 +34,17 @@ class CudaStreamGap final : public StreamGap {
   CudaStreamGap(const CudaStreamGap&) = delete;
   CudaStreamGap& operator=(const CudaStreamGap&) = delete;
 
-  void wait() override {
-    check(api_, api_.event_synchronize(before_.get()), "cudaEventSynchronize", "what the caller's stream does before");
+  void wait(Seconds limit, const std::function<bool()>& stop) override {
+    const Deadline deadline = limit > Seconds{0} ? Deadline(wall_clock() + limit) : Deadline();
+    const auto [error, call] = wait_for(api_, before_.get(), deadline, stop);
+    if (error == cudaErrorNotReady && deadline.passed())
+      throw TimedOut(
+          fmt::format("the work that the caller's stream held before the run did not end within the time "
+                      "limit of {}: the run has not begun",
+                      to_string(limit)));
+    if (error == cudaErrorNotReady)
+      throw Cancelled("the run was stopped while it waited for the work that the caller's stream held before it");
+    check(api_, error, call, "what the caller's stream does before");
   }
   void release() noexcept override {
     released_->store(true);

@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <exception>
 #include <numeric>
+#include <set>
 #include <utility>
+#include <vector>
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/device/move_blocks.hpp"
@@ -101,6 +104,7 @@ void VirtualExecution::submit(const RunOptions& options) {
         "an execution that shares its streams cannot be held: run it without holding, or prepare it with streams of "
         "its own");
   if (lists_) lists_->check();
+  limit_ = options.limit;
   const std::optional<Schedule> told = perform(options);
   const Prediction& stated = options.hold ? *held_ : stated_;
   RunResult result;
@@ -134,6 +138,12 @@ RunResult VirtualExecution::wait() {
   if (!submitted_) throw Error("no run was submitted: submit one before waiting for it");
   RunResult result = std::move(*submitted_);
   submitted_.reset();
+  if (limit_ > Seconds{0} && result.host_total > limit_) {
+    // The bytes have moved already, and the simulated clock tells what the host would have waited for.
+    static_cast<void>(run_ ? streams_->wait(*run_) : streams_->pass(result.host_total));
+    throw TimedOut(fmt::format("the run takes {} on the simulated GPU, which is above its time limit of {}",
+                               to_string(result.host_total), to_string(limit_)));
+  }
   result.ended = run_ ? streams_->wait(*run_) : streams_->pass(result.host_total);
   return result;
 }
@@ -145,27 +155,50 @@ Seconds VirtualExecution::end_of(StreamId stream, const Timeline& timeline) cons
   return end;
 }
 
+// As on a GPU: a host agent whose op fails, or that is told to stop, submits nothing more, and the others go on until
+// they need what it has not done.
 std::optional<Schedule> VirtualExecution::perform(const RunOptions& options) {
   std::optional<Schedule> told;
+  std::exception_ptr failure;
+  std::vector<bool> done(schedule_.ops.size());
+  std::vector<std::uint32_t> ends(schedule_.agents.size(), static_cast<std::uint32_t>(schedule_.ops.size()));
+  std::set<std::uint32_t> begun;  // chunks
   for (const std::uint32_t i : order_) {
-    if (options.stop && options.stop())
-      throw Cancelled(fmt::format("the run was stopped before {}", describe(schedule_, OpId{i})));
-    const auto move = [&](const auto& copy) { std::memcpy(at(copy.to), at(copy.from), copy.from.length.count); };
     const Op& op = schedule_.ops[i];
-    if (const auto* copy = std::get_if<Copy>(&op.what)) {
-      move(*copy);
-    } else if (const auto* host = std::get_if<HostCopy>(&op.what)) {
-      move(*host);
-    } else if (const auto* blocks = std::get_if<BlockCopy>(&op.what)) {
-      move_on_host(block_move(schedule_, *blocks, bindings_));
-    } else if (const auto* kernel = std::get_if<Kernel>(&op.what)) {
-      const std::optional<Seconds> work = perform(*kernel);
+    std::uint32_t& end = ends[op.agent.index()];
+    if (i > end) continue;
+    if (!std::ranges::all_of(op.after, [&](OpId before) { return done[before.index()]; })) {
+      end = i;
+      continue;
+    }
+    try {
+      if (options.stop && begun.insert(op.chunk).second && options.stop())
+        throw Cancelled(fmt::format("the run was stopped before {}", describe(schedule_, OpId{i})));
+      const std::optional<Seconds> work = perform(op);
+      done[i] = true;
       if (!work) continue;
       if (!told) told = schedule_;
       std::get<Kernel>(told->ops[i].what).work = *work;
+    } catch (...) {
+      if (!failure) failure = std::current_exception();
+      end = i;
     }
   }
+  if (failure) std::rethrow_exception(failure);
   return told;
+}
+
+std::optional<Seconds> VirtualExecution::perform(const Op& op) const {
+  const auto move = [&](const auto& copy) { std::memcpy(at(copy.to), at(copy.from), copy.from.length.count); };
+  if (const auto* kernel = std::get_if<Kernel>(&op.what)) return perform(*kernel);
+  if (const auto* copy = std::get_if<Copy>(&op.what)) {
+    move(*copy);
+  } else if (const auto* host = std::get_if<HostCopy>(&op.what)) {
+    move(*host);
+  } else if (const auto* blocks = std::get_if<BlockCopy>(&op.what)) {
+    move_on_host(block_move(schedule_, *blocks, bindings_));
+  }
+  return std::nullopt;
 }
 
 std::optional<Seconds> VirtualExecution::perform(const Kernel& kernel) const {

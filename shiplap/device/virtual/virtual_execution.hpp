@@ -73,6 +73,8 @@ class VirtualExecution final : public Execution {
   /// Moves the bytes of all ops. Returns the schedule with the times of kernels that have `KernelBinding::duration`;
   /// nullopt when none has.
   std::optional<Schedule> perform(const RunOptions&);
+  /// Moves the bytes of an op. Returns the time of a kernel that has `KernelBinding::duration`.
+  std::optional<Seconds> perform(const Op&) const;
   std::optional<Seconds> perform(const Kernel&) const;
 
   std::shared_ptr<const Profile> profile_;
@@ -84,6 +86,7 @@ class VirtualExecution final : public Execution {
   std::optional<Prediction> held_;      // prediction of a held run; nullopt when the schedule cannot be held
   std::vector<std::uint32_t> order_;    // ops in the order of their starts
   std::optional<std::uint64_t> run_;    // number of the last run, when the streams are shared
+  Seconds limit_{0};                    // time limit of that run; 0: none
   std::optional<RunResult> submitted_;  // result of a run that has not been waited for
 };
 

@@ -269,6 +269,10 @@ void fake_work(Api& api) {
     --fake_cuda().live_streams;
     return cudaSuccess;
   };
+  api.stream_query = [](cudaStream_t stream) {
+    const cudaError_t error = call("stream_query", stream);
+    return error == cudaSuccess && FakeCuda::busy ? cudaErrorNotReady : error;
+  };
   api.stream_synchronize = [](cudaStream_t stream) {
     if (is_captured(stream)) return refuse(cudaErrorStreamCaptureUnsupported);
     host_waits();
@@ -300,6 +304,10 @@ void fake_work(Api& api) {
     recorded[event] = ++clock_ms;
     if (is_captured(stream)) capture.events[event] = capture.streams[stream];
     return call("event_record", stream, event);
+  };
+  api.event_query = [](cudaEvent_t event) {
+    const cudaError_t error = call("event_query", nullptr, event);
+    return error == cudaSuccess && FakeCuda::busy ? cudaErrorNotReady : error;
   };
   api.event_synchronize = [](cudaEvent_t event) {
     host_waits();
@@ -402,6 +410,7 @@ FakeCuda& fake_cuda() {
 
 Api fake_api() {
   fake_cuda() = {};
+  FakeCuda::busy = false;
   FakeCuda::last_error = cudaSuccess;
   for (const auto& [data, block] : allocated)
     if (!block.registered) std::free(const_cast<void*>(data));

@@ -5,6 +5,7 @@
 // Any call can be made to fail, and everything made is counted.
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <string>
 #include <vector>
@@ -27,6 +28,8 @@ struct FakeCuda {
   int fail_at = -1;       ///< which of the calls that can fail does, counted from now; −1: none
   std::string fail_name;  ///< with a name, only calls of it are counted
   cudaError_t failure = cudaErrorUnknown;
+  /// Whether queries of events and streams answer that the work has not ended.
+  inline static std::atomic<bool> busy{false};
 
   // What was seen.
   int live_streams = 0;

@@ -10,6 +10,7 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/device/cuda/handles.hpp"
+#include "shiplap/device/move_blocks.hpp"
 #include "shiplap/profile/profile.hpp"
 #include "tests/device/cuda/fake_api.hpp"
 #include "tests/device/cuda/fault_memory.hpp"
@@ -104,6 +105,25 @@ void allocate_every_kind(MeasurableDevice& device, const Api&) {
   }
 }
 
+/// A run passes its time limit, and once it has ended the execution runs again.
+void run_overdue(MeasurableDevice& device, const Api& api) {
+  const Schedule schedule = three_streams_inverting();
+  FaultMemory memory(device, api, schedule, true);
+  const auto execution = device.prepare(schedule, memory.bindings);
+  const struct Busy {
+    Busy() { FakeCuda::busy = true; }
+    ~Busy() { FakeCuda::busy = false; }
+  } busy;
+  try {
+    execution->run({.limit = microseconds(1)});
+  } catch (const TimedOut&) {
+    EXPECT_TRUE(execution->overdue() || faults().struck());
+  }
+  FakeCuda::busy = false;
+  execution->run();
+  memory.expect_output();
+}
+
 void run_every_probe(MeasurableDevice& device, const Api&) {
   using Kind = ProbeKernel::Kind;
   const Memory from = device.allocate(Place::gpu(), MemoryKind::device, 256_B);
@@ -133,13 +153,13 @@ void move_directly(MeasurableDevice& device, const Api& api) {
   const StreamHandle stream = make_stream(api, "a direct move");
   const std::array<std::uint32_t, 2> indices{1, 0};
   const Mover batch{.kind = Mover::Kind::batch};
-  device.move_blocks({.pool = pool.data(),
-                      .packed = packed.data(),
-                      .indices = indices.data(),
-                      .count = indices.size(),
-                      .block = 128_B,
-                      .pitch = 128_B},
-                     {&batch, 1}, stream.get());
+  const BlockMove move{.pool = pool.data(),
+                       .packed = packed.data(),
+                       .indices = indices.data(),
+                       .count = indices.size(),
+                       .block = 128_B,
+                       .pitch = 128_B};
+  device.move_blocks(move, std::span(&batch, 1), stream.get());
   check(api, api.stream_synchronize(stream.get()), "cudaStreamSynchronize", "a direct move");
 }
 
@@ -160,10 +180,12 @@ std::vector<Scenario> fault_scenarios() {
        .work =
            [](MeasurableDevice& device, const Api&) {
              const auto gap = device.open_gap(nullptr);
-             gap->wait();
+             gap->wait(Seconds{10}, {});
              gap->release();
            }},
       transfers("plain", {0}, {three_streams_inverting()}),
+      {.name = "overdue", .gpus = {0}, .work = run_overdue},
+      transfers("with_a_time_limit", {0}, {three_streams_inverting(), {.limit = Seconds{10}}}),
       transfers("held", {0}, {three_streams_inverting(), {.hold = true}}),
       transfers("one_stream_timed", {0}, {three_streams_inverting(), {.hold = true, .timed = compute}}),
       transfers("traced_by_events", {0}, {three_streams_inverting(), {.trace = Trace::events}}),

@@ -1,0 +1,22 @@
+// Waits of the host for the GPU that end at a time limit.
+#pragma once
+
+#include <functional>
+
+#include "shiplap/core/deadline.hpp"
+#include "shiplap/device/cuda/api.hpp"
+
+namespace shiplap {
+
+/// How a wait ended.
+struct Waited {
+  cudaError_t error = cudaSuccess;
+  const char* call = "";  ///< the CUDA call that returned it
+};
+
+/// Waits until the work before an event has ended, and returns what CUDA reports of it. The error is cudaErrorNotReady
+/// when the deadline passes before, or `stop` returns true. Without a deadline and `stop`, this is
+/// cudaEventSynchronize; otherwise the event is queried again and again, at first without pause and later every 20 µs.
+Waited wait_for(const Api&, cudaEvent_t, const Deadline&, const std::function<bool()>& stop = {});
+
+}  // namespace shiplap

@@ -1,0 +1,139 @@
+// Runs and streams that do not end in time. Needs no GPU: every call is faked.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "shiplap/core/deadline.hpp"
+#include "shiplap/core/error.hpp"
+#include "shiplap/device/cuda/cuda_device.hpp"
+#include "shiplap/pipeline/prepared.hpp"
+#include "shiplap/pipeline/run_async.hpp"
+#include "tests/device/cuda/fake_api.hpp"
+#include "tests/device/cuda/fault_memory.hpp"
+#include "tests/device/cuda/fault_schedules.hpp"
+#include "tests/support/message_of.hpp"
+
+namespace shiplap {
+namespace {
+
+using ::testing::AllOf;
+using testing::fake_api;
+using testing::fake_cuda;
+using testing::FaultMemory;
+using ::testing::HasSubstr;
+using testing::three_streams_inverting;
+
+const RunOptions limited{.limit = milliseconds(5)};
+
+struct TimeLimitFixture : ::testing::Test {
+  void SetUp() override { testing::FakeCuda::busy = true; }
+  std::size_t waits() const { return fake_cuda().count("stream_synchronize") + fake_cuda().count("event_synchronize"); }
+
+  Api api = fake_api();
+  std::unique_ptr<Device> device = open_cuda(0, api);
+};
+using TimeLimit = TimeLimitFixture;
+
+TEST_F(TimeLimit, ends_the_wait_for_a_run_and_waits_for_nothing_else) {
+  for (const bool hold : {false, true}) {
+    Schedule schedule = three_streams_inverting();
+    const FaultMemory memory(*device, api, schedule, true);
+    const auto execution = device->prepare(schedule, memory.bindings);
+    fake_cuda().calls.clear();
+    const Seconds began = wall_clock();
+    EXPECT_THAT(message_of([&] { execution->run({.hold = hold, .limit = limited.limit}); }),
+                AllOf(HasSubstr("did not end within the time limit of 5.000 ms"), HasSubstr("(op "),
+                      HasSubstr("the GPU still works on it")));
+    EXPECT_GE(wall_clock() - began, limited.limit);
+    EXPECT_LE(waits(), hold ? 1u : 0u) << "the gate's own stream, before the gate is closed";
+    EXPECT_TRUE(execution->overdue());
+    EXPECT_THROW(execution->submit(), TimedOut) << "its memory is still in use";
+    EXPECT_THROW(execution->wait(), TimedOut);
+    testing::FakeCuda::busy = false;
+    EXPECT_FALSE(execution->overdue());
+    execution->run(limited);
+    memory.expect_output();
+    testing::FakeCuda::busy = true;
+  }
+}
+
+TEST_F(TimeLimit, ends_the_wait_of_the_host_in_the_middle_of_a_submission) {
+  const Schedule schedule = testing::host_agents_inverting();
+  const FaultMemory memory(*device, api, schedule, true);
+  const auto execution = device->prepare(schedule, memory.bindings);
+  EXPECT_THROW(execution->run(limited), TimedOut);
+  EXPECT_TRUE(execution->overdue());
+  testing::FakeCuda::busy = false;
+  execution->run(limited);
+  memory.expect_output();
+}
+
+TEST_F(TimeLimit, that_has_not_passed_changes_nothing) {
+  testing::FakeCuda::busy = false;
+  const Schedule schedule = three_streams_inverting();
+  const FaultMemory memory(*device, api, schedule, true);
+  const auto execution = device->prepare(schedule, memory.bindings);
+  EXPECT_GT(execution->run({.limit = Seconds{10}}).timeline.makespan, Seconds{0});
+  EXPECT_FALSE(execution->overdue());
+  memory.expect_output();
+}
+
+/// The schedule's first buffer is the caller's, the others are those of the prepared job.
+Prepared prepared_of(Device& device, const Api& api, const Memory& given) {
+  return {device, three_streams_inverting(), {given.data()}, testing::inverting_kernel(api)};
+}
+
+TEST_F(TimeLimit, of_a_prepared_job_leaves_its_memory_with_the_process_while_the_gpu_uses_it) {
+  const Schedule schedule = three_streams_inverting();
+  const Buffer& first = schedule.buffers.front();
+  const Memory given = device->allocate(first.place, first.memory, first.size);
+  const int before = fake_cuda().live();
+  {
+    Prepared ends = prepared_of(*device, api, given);
+    testing::FakeCuda::busy = false;
+    ends.run(limited);
+  }
+  EXPECT_EQ(fake_cuda().live(), before) << "a run that ended in time keeps nothing";
+  testing::FakeCuda::busy = true;
+  {
+    Prepared endless = prepared_of(*device, api, given);
+    fake_cuda().calls.clear();
+    EXPECT_THROW(endless.run(limited), TimedOut);
+    EXPECT_TRUE(endless.overdue());
+  }
+  EXPECT_EQ(waits(), 0u) << "the destructor returned without waiting";
+  EXPECT_GT(fake_cuda().live_device_memory, 0);
+  EXPECT_GT(fake_cuda().live(), before);
+}
+
+TEST_F(TimeLimit, holds_for_a_stream_of_the_caller_that_never_ends) {
+  const Schedule schedule = three_streams_inverting();
+  const Buffer& first = schedule.buffers.front();
+  const Memory given = device->allocate(first.place, first.memory, first.size);
+  Prepared prepared = prepared_of(*device, api, given);
+  int stream = 0;
+  fake_cuda().calls.clear();
+  Running running = run_async(*device, prepared, &stream, limited);
+  EXPECT_THAT(message_of([&] { running.wait(); }),
+              AllOf(HasSubstr("the caller's stream"), HasSubstr("within the time limit of 5.000 ms"),
+                    HasSubstr("the run has not begun")));
+  EXPECT_EQ(fake_cuda().count("memcpy_async"), 0u);
+  EXPECT_FALSE(prepared.overdue());
+}
+
+TEST_F(TimeLimit, is_not_needed_to_cancel_a_run_that_waits_for_the_callers_stream) {
+  const Schedule schedule = three_streams_inverting();
+  const Buffer& first = schedule.buffers.front();
+  const Memory given = device->allocate(first.place, first.memory, first.size);
+  Prepared prepared = prepared_of(*device, api, given);
+  int stream = 0;
+  Running running = run_async(*device, prepared, &stream);
+  running.cancel();
+  EXPECT_THROW(running.wait(), Cancelled);
+  testing::FakeCuda::busy = false;
+  EXPECT_NO_THROW(run_async(*device, prepared, &stream, {.limit = Seconds{10}}).wait());
+}
+
+}  // namespace
+}  // namespace shiplap

@@ -1,0 +1,64 @@
+// Many jobs on one device at a time, and runs that are stopped at every chunk.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <iterator>
+#include <thread>
+#include <vector>
+
+#include "shiplap/pipeline/plan.hpp"
+#include "shiplap/pipeline/run.hpp"
+#include "tests/support/cancel.hpp"
+#include "tests/support/jobs.hpp"
+#include "tests/support/planted_gpu.hpp"
+
+namespace shiplap {
+namespace {
+
+constexpr int many = 64;
+
+std::ptrdiff_t threads_of_process() {
+  return std::distance(std::filesystem::directory_iterator("/proc/self/task"), std::filesystem::directory_iterator());
+}
+
+TEST(ManyJobs, of_64_threads_on_one_device_are_all_right_and_leave_no_thread) {
+  const auto gpu = planted_gpu();
+  const std::ptrdiff_t before = threads_of_process();
+  std::vector<int> wrong(many, -1);
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < many; ++t)
+      threads.emplace_back([&gpu, &wrong, t] {
+        testing::WholeJob job(*gpu, "saxpy:n=" + std::to_string(1000 + 13 * t), MemoryKind::pageable);
+        const Choice choice = t % 2 == 0 ? Choice{.strategy = "staged", .chunks = 5, .threads = 2}
+                                         : Choice{.strategy = "explicit", .chunks = 1};
+        int bad = 0;
+        for (int round = 0; round < 5; ++round) {
+          Prepared prepared = prepare(*gpu, job.workload.job, choice, roomy);
+          for (int run = 0; run < 3; ++run) {
+            job.fill();
+            prepared.run();
+            bad += job.wrong().empty() ? 0 : 1;
+          }
+        }
+        wrong[t] = bad;
+      });
+  }
+  EXPECT_THAT(wrong, ::testing::Each(0));
+  EXPECT_EQ(threads_of_process(), before);
+}
+
+TEST(StoppedRuns, leave_whole_chunks_whichever_chunk_they_are_stopped_at) {
+  const auto gpu = planted_gpu();
+  for (const Choice& choice :
+       {Choice{.strategy = "streams", .chunks = 12}, Choice{.strategy = "streams", .chunks = 12, .ring = 3}})
+    EXPECT_EQ(testing::stop_at_every_chunk(*gpu, "saxpy:n=1200", MemoryKind::pinned, choice, roomy), 12);
+  const Choice staged{.strategy = "staged", .chunks = 12, .threads = 2};
+  EXPECT_GE(testing::stop_at_every_chunk(*gpu, "saxpy:n=1200", MemoryKind::pageable, staged, roomy), 12);
+  const Choice graph{.strategy = "streams", .chunks = 12, .graph = true};
+  EXPECT_EQ(testing::stop_at_every_chunk(*gpu, "saxpy:n=1200", MemoryKind::pinned, graph, roomy), 1);
+}
+
+}  // namespace
+}  // namespace shiplap
