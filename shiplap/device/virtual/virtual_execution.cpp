@@ -158,6 +158,9 @@ Seconds VirtualExecution::end_of(StreamId stream, const Timeline& timeline) cons
 // As on a GPU: a host agent whose op fails, or that is told to stop, submits nothing more, and the others go on until
 // they need what it has not done.
 std::optional<Schedule> VirtualExecution::perform(const RunOptions& options) {
+  if (schedule_.as_graph && options.stop && options.stop())
+    throw Cancelled("the run was stopped before its graph was launched");
+  const bool may_stop = options.stop && !schedule_.as_graph;
   std::optional<Schedule> told;
   std::exception_ptr failure;
   std::vector<bool> done(schedule_.ops.size());
@@ -172,7 +175,7 @@ std::optional<Schedule> VirtualExecution::perform(const RunOptions& options) {
       continue;
     }
     try {
-      if (options.stop && begun.insert(op.chunk).second && options.stop())
+      if (may_stop && begun.insert(op.chunk).second && options.stop())
         throw Cancelled(fmt::format("the run was stopped before {}", describe(schedule_, OpId{i})));
       const std::optional<Seconds> work = perform(op);
       done[i] = true;
