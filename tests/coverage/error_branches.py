@@ -8,6 +8,7 @@ run has no reason in unreached.txt, or a reason has no line any more.
 import argparse
 import collections
 import concurrent.futures
+import fnmatch
 import gzip
 import json
 import pathlib
@@ -82,13 +83,23 @@ def has_run(counts: dict[int, int], number: int) -> bool | None:
     return None
 
 
-def reasons() -> dict[tuple[str, str], str]:
-    known = {}
-    for line in REASONS.read_text().splitlines():
-        if line and not line.startswith("#"):
-            file, text, reason = (part.strip() for part in line.split(" | "))
-            known[file, text] = reason
-    return known
+class Reasons:
+    """Why lines do not run, by file and text of the line, both as patterns of `fnmatch`."""
+
+    def __init__(self) -> None:
+        self.known = []
+        for line in REASONS.read_text().splitlines():
+            if line and not line.startswith("#"):
+                file, text, reason = (part.strip() for part in line.split(" | "))
+                self.known.append((file, text, reason))
+        self.used: set[tuple[str, str, str]] = set()
+
+    def of(self, file: str, text: str) -> str | None:
+        for one in self.known:
+            if fnmatch.fnmatchcase(file, one[0]) and fnmatch.fnmatchcase(text, one[1]):
+                self.used.add(one)
+                return one[2]
+        return None
 
 
 def main() -> int:
@@ -116,12 +127,12 @@ def main() -> int:
         print(f"{room:<32}{table[room]:>12}{ran[room]:>14}")
     share = sum(ran.values()) / max(1, sum(table.values()))
     print(f"{'all':<32}{sum(table.values()):>12}{sum(ran.values()):>14}   {100 * share:.1f} %")
-    known = reasons()
-    without = [m for m in missed if m[:2] not in known]
-    stale = set(known) - {m[:2] for m in missed}
+    reasons = Reasons()
+    without = [m for m in missed if reasons.of(*m[:2]) is None]
+    stale = [one for one in reasons.known if one not in reasons.used]
     for file, text, number in without:
         print(f"not run, without a reason: {file}:{number} | {text}")
-    for file, text in sorted(stale):
+    for file, text, _ in stale:
         print(f"has a reason, but runs or is gone: {file} | {text}")
     return 0 if share >= WANTED and not without and not stale else 1
 
