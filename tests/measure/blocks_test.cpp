@@ -16,7 +16,6 @@
 #include "shiplap/schedule/validate.hpp"
 #include "shiplap/sim/simulate.hpp"
 #include "tests/support/forwarding_device.hpp"
-#include "tests/support/noisy_device.hpp"
 #include "tests/support/planted_blocks.hpp"
 #include "tests/support/planted_profile.hpp"
 
@@ -27,10 +26,9 @@ namespace {
 constexpr Bytes small_pool = 16_MiB;
 
 std::unique_ptr<MeasurableDevice> planted_device() { return open_virtual(planted_profile(), "virtual:planted"); }
-/// The same device, for tests of times alone: it moves the bytes of each schedule once and compares none.
+/// The same device, for tests of times alone.
 std::unique_ptr<MeasurableDevice> fast_planted_device() {
-  return make_noisy(std::make_unique<TimesOnly>(planted_device()),
-                    {.seed = 1, .relative = 0, .event_step = Seconds{1e-13}});
+  return open_virtual(planted_profile(), "virtual:planted", VirtualBytes::left_out);
 }
 
 MeasureResult measured(MeasurableDevice& device, const std::vector<std::string>& globs, Effort effort) {
@@ -121,8 +119,7 @@ TEST(FitBlocks, recovers_the_planted_slowdowns_of_kernels_beside_movers) {
 TEST(FitBlocks, recovers_what_kernels_add_to_movers_beside_them) {
   Profile truth = planted_profile();
   truth.links[0].blocks = with_planted_waits(planted_blocks());
-  const auto device = make_noisy(std::make_unique<TimesOnly>(open_virtual(truth, "virtual:waits")),
-                                 {.seed = 1, .relative = 0, .event_step = Seconds{1e-13}});
+  const auto device = open_virtual(truth, "virtual:waits", VirtualBytes::left_out);
   MeasureResult result = measure(*device, {.largest = 256_MiB, .only = "moves.*", .progress = {}});
   for (const FailedPoint& point : result.failed) ADD_FAILURE() << point.point << ": " << point.reason;
   for (const std::string only : {"beside.*", "copy.pinned.*", "burst.*", "launch.*", "blocks.host.*"}) {

@@ -182,7 +182,7 @@ class FitNuma : public ::testing::Test {
  protected:
   /// With the rows of the first node that its link needs, and these of each node.
   static Profile fitted(const std::string& rows) {
-    const auto device = open_virtual(two_nodes(), "virtual:two-nodes");
+    const auto device = open_virtual(two_nodes(), "virtual:two-nodes", VirtualBytes::left_out);
     std::vector<Measurement> all = measured(*device, "[cb]*.pinned.[hd]2[hd]", Effort::quick).measurements;
     for (Measurement& m : measured(*device, rows).measurements) all.push_back(std::move(m));
     return fit(all, device->info());

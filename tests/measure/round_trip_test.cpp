@@ -12,7 +12,6 @@
 
 #include "shiplap/device/virtual/virtual_device.hpp"
 #include "shiplap/measure/measure.hpp"
-#include "tests/support/forwarding_device.hpp"
 #include "tests/support/noisy_device.hpp"
 #include "tests/support/planted_profile.hpp"
 
@@ -20,7 +19,7 @@ namespace shiplap {
 namespace {
 
 std::unique_ptr<MeasurableDevice> times_of(const Profile& profile) {
-  return std::make_unique<TimesOnly>(open_virtual(profile, "virtual:planted"));
+  return open_virtual(profile, "virtual:planted", VirtualBytes::left_out);
 }
 
 /// Only k·G and what does not grow with k can be told apart: a fixed cost of large copies that grows with their size is

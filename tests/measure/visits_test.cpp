@@ -28,6 +28,7 @@ struct Faults {
   std::optional<Seconds> cost{};    ///< what a run takes altogether
   unsigned damages_in_visit = 0;    ///< one byte of what arrives on the host is wrong after each run
   std::optional<double> on_host{};  ///< share of the pages of managed memory, whatever was done
+  VirtualBytes bytes = VirtualBytes::moved;
   std::function<std::string(unsigned visit)> clocks_held_by = [](unsigned) { return std::string(); };
 };
 
@@ -35,7 +36,8 @@ struct Faults {
 class Visited : public ForwardingDevice {
  public:
   explicit Visited(Faults faults)
-      : ForwardingDevice(open_virtual(planted_profile(), "virtual:planted")), faults_(std::move(faults)) {}
+      : ForwardingDevice(open_virtual(planted_profile(), "virtual:planted", faults.bytes)),
+        faults_(std::move(faults)) {}
 
   unsigned visit = 1;
 
@@ -81,6 +83,11 @@ Seen measured(const Faults& faults, const std::string& only, Effort effort = Eff
   return seen;
 }
 
+Faults times_alone(Faults faults) {
+  faults.bytes = VirtualBytes::left_out;
+  return faults;
+}
+
 double slow_first(unsigned visit) { return visit == 1 ? 1.1 : 1.0; }
 double slow_second(unsigned visit) { return visit == 2 ? 1.1 : 1.0; }
 
@@ -105,9 +112,9 @@ TEST(Visits, take_as_many_samples_again_at_the_end_of_the_table) {
 }
 
 TEST(Visits, find_the_figures_of_the_undisturbed_device_whichever_visit_was_disturbed) {
-  const auto truth = figures(measured({.noise = 0}, "[cb]*.pinned.[hd]2[hd]").result.measurements);
+  const auto truth = figures(measured(times_alone({.noise = 0}), "[cb]*.pinned.[hd]2[hd]").result.measurements);
   for (const auto slower : {slow_first, slow_second}) {
-    const auto found = figures(measured({.slower = slower}, "[cb]*.pinned.[hd]2[hd]").result.measurements);
+    const auto found = figures(measured(times_alone({.slower = slower}), "[cb]*.pinned.[hd]2[hd]").result.measurements);
     ASSERT_EQ(found.size(), truth.size());
     for (std::size_t i = 0; i < truth.size(); ++i) {
       ASSERT_EQ(name_of(found[i]), name_of(truth[i]));
@@ -118,7 +125,7 @@ TEST(Visits, find_the_figures_of_the_undisturbed_device_whichever_visit_was_dist
 
 TEST(Visits, fit_the_rates_of_the_undisturbed_device) {
   const auto fitted = [](const Faults& faults) {
-    const Seen seen = measured(faults, "[cb]*.pinned.[hd]2[hd]", Effort::quick, 1_MiB);
+    const Seen seen = measured(times_alone(faults), "[cb]*.pinned.[hd]2[hd]", Effort::quick, 1_MiB);
     return fit(seen.result.measurements, Visited(faults).info());
   };
   const Profile truth = fitted({.noise = 0});

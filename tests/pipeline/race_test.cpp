@@ -10,6 +10,7 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/device/open.hpp"
+#include "shiplap/device/virtual/virtual_device.hpp"
 #include "shiplap/pipeline/plan.hpp"
 #include "shiplap/pipeline/prepared.hpp"
 #include "shiplap/pipeline/race_store.hpp"
@@ -29,11 +30,18 @@ struct Race : ::testing::Test {
   std::vector<float> x = std::vector<float>(1 << 20, 1.0f);
   std::vector<float> y = std::vector<float>(1 << 20, 2.0f);
 
+  std::string cache_of_others;
+
   void SetUp() override {
     std::filesystem::remove_all(cache);
+    if (const char* before = std::getenv("XDG_CACHE_HOME")) cache_of_others = before;
     setenv("XDG_CACHE_HOME", cache.c_str(), 1);
   }
-  void TearDown() override { std::filesystem::remove_all(cache); }
+  void TearDown() override {
+    std::filesystem::remove_all(cache);
+    // An empty one counts as none.
+    setenv("XDG_CACHE_HOME", cache_of_others.c_str(), 1);
+  }
 
   /// y += x.
   Job job() {
@@ -133,6 +141,7 @@ TEST_F(Race, takes_no_notice_of_a_file_that_cannot_be_read) {
 }
 
 TEST_F(Race, goes_on_with_variants_of_the_winner_until_it_wins_again) {
+  device = open_virtual(*node.profile, "virtual:h200", VirtualBytes::left_out);
   Workload workload = find_workload("scalar-add:in=16MiB,out=16MiB");
   workload.job.cost = derived_cost(workload.job, *node.profile);
   WorkloadData data(*device, std::move(workload));

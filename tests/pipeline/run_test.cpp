@@ -51,7 +51,7 @@ TEST(Probe, probes_the_cost_of_average_items_where_the_first_have_more_data) {
 }
 
 TEST(Probe, probes_items_in_the_middle_of_the_job_and_several_in_a_row_where_a_wave_has_no_two) {
-  const auto gpu = open_virtual(planted_profile(), "virtual:planted");
+  const auto gpu = open_virtual(planted_profile(), "virtual:planted", VirtualBytes::left_out);
   // Levels of 1056 blocks, of which 1056 fit at once. The first level takes nothing at all, others 10 µs each and 5 for
   // the one above the first; with 16 blocks 66 times as long.
   Workload levels = find_workload("pop-state:nx=1024,ny=528,nz=20", {});

@@ -40,14 +40,6 @@ class ForwardingDevice : public MeasurableDevice {
   std::unique_ptr<MeasurableDevice> inner_;
 };
 
-/// For tests of times alone: memory is neither filled nor compared, which is most of what a measurement costs.
-class TimesOnly : public ForwardingDevice {
- public:
-  using ForwardingDevice::ForwardingDevice;
-  void fill(const Memory&, std::uint64_t) override {}
-  std::uint64_t mismatches(const Memory&, Bytes, Bytes, std::uint64_t, Bytes) override { return 0; }
-};
-
 /// What a run observed is changed when it has ended.
 class ChangedExecution : public Execution {
  public:

@@ -2,10 +2,8 @@
 #pragma once
 
 #include <functional>
-#include <map>
 #include <memory>
 #include <string>
-#include <tuple>
 #include <utility>
 
 #include "shiplap/device/virtual/virtual_device.hpp"
@@ -32,35 +30,11 @@ struct Sickness {
   std::function<double()> noise = [] { return 1.0; };  ///< a further factor on the time of each run
 };
 
-/// Runs a schedule once and repeats what was observed, so that bytes move once.
-class RepeatedExecution : public Execution {
- public:
-  RepeatedExecution(std::unique_ptr<Execution> inner, std::function<void(RunResult&)> change)
-      : inner_(std::move(inner)), change_(std::move(change)) {}
-
-  void submit(const RunOptions& options) override {
-    const std::tuple key{options.hold, options.trace, options.timed.value};
-    if (!known_.contains(key)) known_.emplace(key, inner_->run(options));
-    submitted_ = &known_.at(key);
-  }
-  RunResult wait() override {
-    RunResult result = *submitted_;
-    change_(result);
-    return result;
-  }
-
- private:
-  std::unique_ptr<Execution> inner_;
-  std::function<void(RunResult&)> change_;
-  const RunResult* submitted_ = nullptr;
-  std::map<std::tuple<bool, Trace, std::uint32_t>, RunResult> known_;
-};
-
 /// Copies of at most 16 MiB are measured, which keeps tests short.
 class SickNode : public ForwardingDevice {
  public:
   explicit SickNode(Sickness& sickness, Profile profile = sound_profile())
-      : ForwardingDevice(open_virtual(profile, "virtual:sick")),
+      : ForwardingDevice(open_virtual(profile, "virtual:sick", VirtualBytes::left_out)),
         conditions_(std::move(profile.conditions)),
         sickness_(sickness) {}
 
@@ -73,19 +47,17 @@ class SickNode : public ForwardingDevice {
   }
   /// The link is read while it is busy.
   Conditions state() const override { return {{"gpu.link_loaded", conditions_.at("gpu.link_loaded")}}; }
-  void fill(const Memory&, std::uint64_t) override {}
   std::uint64_t mismatches(const Memory&, Bytes, Bytes, std::uint64_t, Bytes) override {
     return sickness_.damages_bytes ? 1 : 0;
   }
   std::unique_ptr<Execution> prepare(const Schedule& schedule, const Bindings& bindings) override {
-    return std::make_unique<RepeatedExecution>(ForwardingDevice::prepare(schedule, bindings),
-                                               [this](RunResult& result) {
-                                                 if (sickness_.in_run) sickness_.in_run();
-                                                 const double factor = sickness_.slower * sickness_.noise();
-                                                 result.timeline.makespan *= factor;
-                                                 result.submission *= factor;
-                                                 result.host_total *= factor;
-                                               });
+    return std::make_unique<ChangedExecution>(ForwardingDevice::prepare(schedule, bindings), [this](RunResult& result) {
+      if (sickness_.in_run) sickness_.in_run();
+      const double factor = sickness_.slower * sickness_.noise();
+      result.timeline.makespan *= factor;
+      result.submission *= factor;
+      result.host_total *= factor;
+    });
   }
 
  private:

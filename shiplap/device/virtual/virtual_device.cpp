@@ -1,6 +1,7 @@
 #include "shiplap/device/virtual/virtual_device.hpp"
 
 #include <fmt/format.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <array>
@@ -84,6 +85,20 @@ class Allocations {
   Bytes on_gpus_;
 };
 
+/// Memory of a device that moves bytes. Its pages exist before anything is timed.
+std::byte* touched_memory(std::size_t size, std::size_t page) {
+  auto* data = static_cast<std::byte*>(std::aligned_alloc(page, size));
+  if (data == nullptr) return nullptr;
+  for (std::size_t offset = 0; offset < size; offset += page) data[offset] = std::byte{0};
+  return data;
+}
+
+/// Addresses for a device that moves no bytes. A page exists from its first access on.
+std::byte* reserved_memory(std::size_t size) {
+  void* data = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return data == MAP_FAILED ? nullptr : static_cast<std::byte*>(data);
+}
+
 /// The conditions of a profile that describe the hardware that is simulated. The others, such as the driver, the
 /// address of the GPU and its power, belong to the node that was measured.
 constexpr std::array simulated_facts{"gpu.compute_capability", "gpu.link",         "gpu.memory_bus_width",
@@ -98,10 +113,11 @@ Conditions simulated_conditions(const Profile& profile) {
 
 class VirtualDevice : public MeasurableDevice {
  public:
-  VirtualDevice(Profile profile, std::string id)
+  VirtualDevice(Profile profile, std::string id, VirtualBytes bytes)
       : shared_profile_(std::make_shared<const Profile>(std::move(profile))),
         profile_(*shared_profile_),
         id_(std::move(id)),
+        bytes_(bytes),
         conditions_(simulated_conditions(profile_)) {
     if (profile_.gpus.empty()) throw Unsupported(fmt::format("profile {} has no GPU to simulate", profile_.name));
   }
@@ -129,21 +145,23 @@ class VirtualDevice : public MeasurableDevice {
       throw Error(
           fmt::format("{}: {} of device memory are needed and {} of {} are free: use more chunks or a smaller ring",
                       id_, to_string(size), to_string(info().free_memory), to_string(info().memory)));
-    if (const auto available = available_host_memory(); available && size > *available)
+    const bool moved = bytes_ == VirtualBytes::moved;
+    if (const auto available = available_host_memory(); moved && available && size > *available)
       throw Error(
           fmt::format("{}: the bytes of the virtual device live in host memory; {} are needed and {} are available: "
                       "use a smaller workload",
                       id_, to_string(size), to_string(*available)));
     const std::size_t page = page_size();
     const std::size_t rounded = std::max<std::size_t>(1, (size.count + page - 1) / page) * page;
-    auto* data = static_cast<std::byte*>(std::aligned_alloc(page, rounded));
+    std::byte* data = moved ? touched_memory(rounded, page) : reserved_memory(rounded);
     if (data == nullptr) throw Error(fmt::format("{}: no host memory for {}", id_, to_string(size)));
-    for (std::size_t offset = 0; offset < rounded; offset += page)
-      data[offset] = std::byte{0};  // makes the pages exist before anything is timed
     allocations_->add(data, {.name = {}, .place = place, .memory = kind, .size = size});
-    return Memory(data, size, place, kind, [given = allocations_](std::byte* p) {
+    return Memory(data, size, place, kind, [given = allocations_, moved, rounded](std::byte* p) {
       given->remove(p);
-      std::free(p);
+      if (moved)
+        std::free(p);
+      else
+        munmap(p, rounded);
     });
   }
 
@@ -164,10 +182,13 @@ class VirtualDevice : public MeasurableDevice {
     return memory.place().is_host() ? std::optional(std::vector<unsigned>{memory.place().index}) : std::nullopt;
   }
 
-  void fill(const Memory& memory, std::uint64_t seed) override { fill_pattern(memory.bytes(), seed); }
+  void fill(const Memory& memory, std::uint64_t seed) override {
+    if (bytes_ == VirtualBytes::moved) fill_pattern(memory.bytes(), seed);
+  }
 
   std::uint64_t mismatches(const Memory& memory, Bytes offset, Bytes length, std::uint64_t seed,
                            Bytes pattern_offset) override {
+    if (bytes_ == VirtualBytes::left_out) return 0;
     return count_mismatches(memory.bytes().subspan(offset.count, length.count), seed, pattern_offset);
   }
 
@@ -190,7 +211,7 @@ class VirtualDevice : public MeasurableDevice {
   // The device has no streams outside of schedules, so the blocks have moved when the call returns.
   Mover move_blocks(const BlockMove& move, std::span<const Mover> movers, void* /*stream*/) override {
     if (movers.empty()) throw Unsupported(fmt::format("{}: no mover is given for the blocks", id_));
-    move_on_host(move);
+    if (bytes_ == VirtualBytes::moved) move_on_host(move);
     return movers.front();
   }
 
@@ -247,7 +268,7 @@ class VirtualDevice : public MeasurableDevice {
         throw Unsupported(fmt::format("{}: kernel {} has no host version to run here", id_, schedule.kernels[k]));
     for (std::size_t q = streams->streams.size(); q < schedule.streams.size(); ++q)
       streams->streams.push_back(schedule.streams[q]);
-    return std::make_unique<VirtualExecution>(shared_profile_, schedule, bindings, std::move(streams));
+    return std::make_unique<VirtualExecution>(shared_profile_, schedule, bindings, std::move(streams), bytes_);
   }
 
   /// Throws Error for memory of another kind than the schedule says, as the CUDA device does. On a GPU such a schedule
@@ -278,6 +299,7 @@ class VirtualDevice : public MeasurableDevice {
   std::shared_ptr<const Profile> shared_profile_;  // the executions share it
   const Profile& profile_;
   std::string id_;
+  VirtualBytes bytes_;
   Conditions conditions_;  // made once, because the hash of a profile takes long
   std::shared_ptr<Allocations> allocations_ = std::make_shared<Allocations>();
   std::shared_ptr<PinnedRegions> pinned_ = std::make_shared<PinnedRegions>();
@@ -285,8 +307,8 @@ class VirtualDevice : public MeasurableDevice {
 
 }  // namespace
 
-std::unique_ptr<MeasurableDevice> open_virtual(Profile profile, std::string id) {
-  return std::make_unique<VirtualDevice>(std::move(profile), std::move(id));
+std::unique_ptr<MeasurableDevice> open_virtual(Profile profile, std::string id, VirtualBytes bytes) {
+  return std::make_unique<VirtualDevice>(std::move(profile), std::move(id), bytes);
 }
 
 }  // namespace shiplap

@@ -1,6 +1,7 @@
 // The virtual device: simulates a schedule on a profile and moves the real bytes in the simulated order.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -9,7 +10,14 @@
 
 namespace shiplap {
 
-/// Opens a virtual device. `id` is the name under which it was opened ("virtual:h200").
-std::unique_ptr<MeasurableDevice> open_virtual(Profile, std::string id);
+/// What runs on a virtual device do with the bytes of buffers.
+enum class VirtualBytes : std::uint8_t {
+  moved,    ///< copies move them, and kernels run their host versions
+  left_out  ///< runs have the same times and do neither: memory stays untouched, and comparisons find no difference
+};
+
+/// Opens a virtual device. `id` is the name under which it was opened ("virtual:h200"). Without bytes it serves studies
+/// of times alone: moving bytes is most of what a simulated measurement costs.
+std::unique_ptr<MeasurableDevice> open_virtual(Profile, std::string id, VirtualBytes = VirtualBytes::moved);
 
 }  // namespace shiplap

@@ -74,11 +74,12 @@ Seconds VirtualStreams::wait(std::uint64_t number) {
 }
 
 VirtualExecution::VirtualExecution(std::shared_ptr<const Profile> profile, Schedule schedule, Bindings bindings,
-                                   std::shared_ptr<VirtualStreams> streams)
+                                   std::shared_ptr<VirtualStreams> streams, VirtualBytes bytes)
     : profile_(std::move(profile)),
       schedule_(std::move(schedule)),
       bindings_(std::move(bindings)),
       streams_(std::move(streams)),
+      bytes_(bytes),
       stated_(simulate(schedule_, *profile_)) {
   if (!schedule_.lists.empty() || !bindings_.lists.empty()) lists_.emplace(schedule_, bindings_);
   if (can_be_held(schedule_)) held_ = simulate(schedule_, *profile_, {.held = true});
@@ -192,16 +193,19 @@ std::optional<Schedule> VirtualExecution::perform(const RunOptions& options) {
 }
 
 std::optional<Seconds> VirtualExecution::perform(const Op& op) const {
-  const auto move = [&](const auto& copy) { std::memcpy(at(copy.to), at(copy.from), copy.from.length.count); };
   if (const auto* kernel = std::get_if<Kernel>(&op.what)) return perform(*kernel);
-  if (const auto* copy = std::get_if<Copy>(&op.what)) {
-    move(*copy);
-  } else if (const auto* host = std::get_if<HostCopy>(&op.what)) {
-    move(*host);
-  } else if (const auto* blocks = std::get_if<BlockCopy>(&op.what)) {
-    move_on_host(block_move(schedule_, *blocks, bindings_));
-  }
+  if (bytes_ == VirtualBytes::moved) move(op);
   return std::nullopt;
+}
+
+void VirtualExecution::move(const Op& op) const {
+  const auto copied = [&](const auto& copy) { std::memcpy(at(copy.to), at(copy.from), copy.from.length.count); };
+  if (const auto* copy = std::get_if<Copy>(&op.what))
+    copied(*copy);
+  else if (const auto* host = std::get_if<HostCopy>(&op.what))
+    copied(*host);
+  else if (const auto* blocks = std::get_if<BlockCopy>(&op.what))
+    move_on_host(block_move(schedule_, *blocks, bindings_));
 }
 
 std::optional<Seconds> VirtualExecution::perform(const Kernel& kernel) const {
@@ -221,7 +225,7 @@ std::optional<Seconds> VirtualExecution::perform(const Kernel& kernel) const {
                       .blocks = kernel.blocks};
   const KernelBinding& binding = bindings_.kernels[kernel.kernel.index()];
   const std::optional<Seconds> takes = binding.duration ? std::optional(binding.duration(launch)) : std::nullopt;
-  binding.host(launch);
+  if (bytes_ == VirtualBytes::moved) binding.host(launch);
   return takes;
 }
 

@@ -11,6 +11,7 @@
 #include "shiplap/device/bindings.hpp"
 #include "shiplap/device/execution.hpp"
 #include "shiplap/device/list_check.hpp"
+#include "shiplap/device/virtual/virtual_device.hpp"
 #include "shiplap/sim/simulate.hpp"
 
 namespace shiplap {
@@ -53,7 +54,7 @@ class VirtualStreams {
 class VirtualExecution final : public Execution {
  public:
   /// Requires a sound schedule, bindings that fit it, and streams that contain those of the schedule.
-  VirtualExecution(std::shared_ptr<const Profile>, Schedule, Bindings, std::shared_ptr<VirtualStreams>);
+  VirtualExecution(std::shared_ptr<const Profile>, Schedule, Bindings, std::shared_ptr<VirtualStreams>, VirtualBytes);
 
   ~VirtualExecution() override;
   VirtualExecution(const VirtualExecution&) = delete;
@@ -70,18 +71,21 @@ class VirtualExecution final : public Execution {
  private:
   Seconds end_of(StreamId, const Timeline&) const;
   std::byte* at(const Region& region) const { return bindings_.buffers[region.buffer.index()] + region.offset.count; }
-  /// Moves the bytes of all ops. Returns the schedule with the times of kernels that have `KernelBinding::duration`;
-  /// nullopt when none has.
+  /// Moves the bytes of all ops, unless they are left out. Returns the schedule with the times of kernels that have
+  /// `KernelBinding::duration`; nullopt when none has.
   std::optional<Schedule> perform(const RunOptions&);
   /// Moves the bytes of an op. Returns the time of a kernel that has `KernelBinding::duration`.
   std::optional<Seconds> perform(const Op&) const;
   std::optional<Seconds> perform(const Kernel&) const;
+  /// Moves the bytes of a copy.
+  void move(const Op&) const;
 
   std::shared_ptr<const Profile> profile_;
   Schedule schedule_;
   Bindings bindings_;
   std::optional<ListCheck> lists_;  // nullopt when the schedule has no lists
   std::shared_ptr<VirtualStreams> streams_;
+  VirtualBytes bytes_;
   Prediction stated_;                   // prediction of a run that is not held, with the kernel times of the schedule
   std::optional<Prediction> held_;      // prediction of a held run; nullopt when the schedule cannot be held
   std::vector<std::uint32_t> order_;    // ops in the order of their starts

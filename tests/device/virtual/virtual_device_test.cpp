@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/device/host_work.hpp"
 #include "shiplap/pipeline/prepared.hpp"
 #include "shiplap/pipeline/workload_data.hpp"
 #include "shiplap/schedule/schedule.hpp"
@@ -51,6 +52,57 @@ TEST(VirtualDevice, fails_verification_when_the_kernel_did_not_run) {
     prepare(*gpu, data.job(), {.chunks = 4}, limits_of(planted_profile())).run();
     EXPECT_NE(data.verify(), "") << name;
   }
+}
+
+TEST(VirtualDevice, without_bytes_takes_the_same_times_and_touches_nothing) {
+  const Bytes size = 1_MiB;
+  const auto observed = [&](VirtualBytes bytes, bool& kernel_ran, std::byte& arrived) {
+    const auto gpu = open_virtual(planted_profile(), "virtual:planted", bytes);
+    const Memory host = gpu->allocate(Place::host(), MemoryKind::pinned, size);
+    const Memory device = gpu->allocate(Place::gpu(), MemoryKind::device, size);
+    host.data()[0] = std::byte{7};
+    Schedule s;
+    const BufferId from = s.add_buffer({"host", Place::host(), MemoryKind::pinned, size});
+    const BufferId to = s.add_buffer({"gpu", Place::gpu(), MemoryKind::device, size});
+    const StreamId stream = s.add_stream("a");
+    const OpId copied = s.add({.what = Copy{{from, {}, size}, {to, {}, size}}, .stream = stream, .after = {}});
+    const KernelId k = s.add_kernel("kernel");
+    s.add({.what = Kernel{.kernel = k, .items = 1, .operands = {}, .flows = {}}, .stream = stream, .after = {copied}});
+    const KernelBinding kernel{.host = [&](const Launch&) { kernel_ran = true; },
+                               .cuda = {},
+                               .duration = [](const Launch&) { return microseconds(70); }};
+    const RunResult result = gpu->prepare(s, {.buffers = {host.data(), device.data()}, .kernels = {kernel}})->run({});
+    arrived = device.data()[0];
+    EXPECT_EQ(gpu->mismatches(device, Bytes{0}, size, 1, Bytes{0}) == 0, bytes == VirtualBytes::left_out);
+    return result;
+  };
+  bool ran = false;
+  bool ran_without = false;
+  std::byte arrived{0};
+  std::byte arrived_without{0};
+  const RunResult moved = observed(VirtualBytes::moved, ran, arrived);
+  const RunResult left_out = observed(VirtualBytes::left_out, ran_without, arrived_without);
+  EXPECT_TRUE(ran);
+  EXPECT_FALSE(ran_without);
+  EXPECT_EQ(arrived, std::byte{7});
+  EXPECT_EQ(arrived_without, std::byte{0});
+  EXPECT_GT(moved.timeline.makespan, microseconds(70)) << "the kernel states its own time";
+  EXPECT_EQ(left_out.timeline.makespan, moved.timeline.makespan);
+  EXPECT_EQ(left_out.submission, moved.submission);
+  EXPECT_EQ(left_out.host_total, moved.host_total);
+}
+
+TEST(VirtualDevice, without_bytes_holds_more_memory_than_the_host_has) {
+  const auto available = available_host_memory();
+  if (!available) GTEST_SKIP() << "the system does not say how much memory is available";
+  const Bytes size = *available * 2;
+  Profile profile = planted_profile();
+  profile.gpus[0].memory = size;
+  const auto allocate = [&](VirtualBytes bytes) {
+    return open_virtual(profile, "virtual:planted", bytes)->allocate(Place::gpu(), MemoryKind::device, size);
+  };
+  EXPECT_NE(allocate(VirtualBytes::left_out).data(), nullptr);
+  EXPECT_THROW(allocate(VirtualBytes::moved), Error);
 }
 
 TEST(VirtualDevice, refuses_a_racy_schedule_before_it_moves_a_byte) {
