@@ -31,6 +31,12 @@ if(SHIPLAP_UNITY)
   endif()
 endif()
 
+# shiplap_library_first(TARGET): for programs that are compiled with less optimisation than the library. Templates and inline
+# functions stand in the objects of both, and the linker takes what it meets first: so it meets the library's.
+function(shiplap_library_first target)
+  target_link_options(${target} PRIVATE "LINKER:--whole-archive,$<TARGET_FILE:shiplap_core>,--no-whole-archive")
+endfunction()
+
 find_program(SHIPLAP_CCACHE ccache)
 if(SHIPLAP_CCACHE)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${SHIPLAP_CCACHE})
