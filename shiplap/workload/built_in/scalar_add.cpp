@@ -25,19 +25,31 @@ struct Part {
   std::uint64_t first = 0;
   std::uint64_t count = 0;
 };
-Part part_of(const ScalarAddShape& shape, std::uint64_t item, std::uint64_t elements) {
-  // Jobs with uneven items are small enough for the products below to fit into 64 bits.
-  if (shape.even()) return {elements / shape.items * item, elements / shape.items};
-  const std::uint64_t first = elements * item / shape.items;
-  return {first, elements * (item + 1) / shape.items - first};
-}
+/// The elements of every item in an array. Divisions are made once, because items may have one element each.
+class Parts {
+ public:
+  Parts(const ScalarAddShape& shape, std::uint64_t elements)
+      : elements_(elements), items_(shape.items), even_(shape.even() ? elements / shape.items : 0) {}
+
+  Part of(std::uint64_t item) const {
+    if (even_ != 0) return {even_ * item, even_};
+    // Jobs with uneven items are small enough for the products below to fit into 64 bits.
+    const std::uint64_t first = elements_ * item / items_;
+    return {first, elements_ * (item + 1) / items_ - first};
+  }
+
+ private:
+  std::uint64_t elements_;
+  std::uint64_t items_;
+  std::uint64_t even_;  // number of elements of each item; 0 when items differ
+};
 
 /// Output `t` of an item with the given inputs and number of outputs. `input` returns the input at an index.
 template <class Input>
 std::uint32_t output(const ScalarAddShape& shape, Part inputs, std::uint64_t outputs, std::uint64_t t,
                      const Input& input) {
   const std::uint32_t added = shape.scalar * shape.iterations;
-  if (outputs >= inputs.count) return input(inputs.first + t % inputs.count) + added;
+  if (outputs >= inputs.count) return input(inputs.first + (t < inputs.count ? t : t % inputs.count)) + added;
   std::uint32_t sum = 0;
   for (std::uint64_t s = t; s < inputs.count; s += outputs) sum += input(inputs.first + s) + added;
   return sum;
@@ -145,11 +157,13 @@ Workload scalar_add(Parameters& parameters, const CudaKernels& cuda) {
               .shaped<const std::uint32_t>("in", Role::in, in)
               .shaped<std::uint32_t>("out", Role::out, out)
               .host_kernel([shape](Chunk chunk, View<const std::uint32_t> source, View<std::uint32_t> target) {
+                const Parts inputs(shape, shape.inputs);
+                const Parts outputs(shape, shape.outputs);
                 for (std::uint64_t i = chunk.first; i < chunk.end(); ++i) {
-                  const Part outputs = part_of(shape, i, shape.outputs);
-                  for (std::uint64_t t = 0; t < outputs.count; ++t)
-                    target[outputs.first + t] = output(shape, part_of(shape, i, shape.inputs), outputs.count, t,
-                                                       [&](std::uint64_t k) { return source[k]; });
+                  const Part from = inputs.of(i);
+                  const Part to = outputs.of(i);
+                  for (std::uint64_t t = 0; t < to.count; ++t)
+                    target[to.first + t] = output(shape, from, to.count, t, [&](std::uint64_t k) { return source[k]; });
                 }
               });
   if (cuda.scalar_add != nullptr) w.job.binding.cuda = cuda.scalar_add(shape);
@@ -162,11 +176,14 @@ Workload scalar_add(Parameters& parameters, const CudaKernels& cuda) {
   w.verify = [shape](std::span<const std::span<std::byte>> arrays) -> std::string {
     const auto source = as_elements<std::uint32_t>(arrays[0]);
     const auto target = as_elements<std::uint32_t>(arrays[1]);
+    const Parts inputs(shape, shape.inputs);
+    const Parts outputs(shape, shape.outputs);
+    const std::uint64_t each =
+        shape.even() ? shape.outputs / shape.items : 0;  // outputs of an item; 0 when items differ
     const auto expected = [&](std::uint64_t o) {
-      const std::uint64_t item =
-          shape.even() ? o / (shape.outputs / shape.items) : ((o + 1) * shape.items - 1) / shape.outputs;
-      const Part outputs = part_of(shape, item, shape.outputs);
-      return output(shape, part_of(shape, item, shape.inputs), outputs.count, o - outputs.first, source_at);
+      const std::uint64_t item = each != 0 ? o / each : ((o + 1) * shape.items - 1) / shape.outputs;
+      const Part to = outputs.of(item);
+      return output(shape, inputs.of(item), to.count, o - to.first, source_at);
     };
     if (const auto i = first_difference<std::uint32_t>(source, source_at); i < source.size())
       return fmt::format("input in[{}] was overwritten", i);
