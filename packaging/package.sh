@@ -115,14 +115,19 @@ make_tarball() {
 
 # --- the Debian package -----------------------------------------------------------------------------------------------
 
+# The portable program, where dpkg puts programs. It needs glibc alone, so one package serves several releases.
 make_deb() {
   local name=shiplap$kind tree=$work/deb-tree doc depends
   rm -rf "$tree"
-  quietly install.log env DESTDIR="$tree" cmake --install "$work/debian$kind" --prefix /usr --component program --strip
+  quietly install.log env DESTDIR="$tree" cmake --install "$work/portable$kind" --prefix /usr --component program --strip
   doc=$tree/usr/share/doc/$name
   [ -d "$doc" ] || mv "$tree/usr/share/doc/shiplap" "$doc"
   rm "$doc/LICENSE"
-  cat packaging/copyright /usr/share/doc/{node-d3,nlohmann-json3-dev,libcli11-dev}/copyright >"$doc/copyright"
+  add_licenses "$work/deb-licenses"
+  (cd "$work/deb-licenses" && for part in *; do printf '\n=== %s\n\n' "$part"; cat "$part"; done) | cat packaging/copyright - >"$doc/copyright"
+  mkdir -p "$tree/usr/share/lintian/overrides"
+  printf '# The program is built for hosts whose libraries are older or newer, so it holds its own.\n%s: embedded-library *\n' "$name" \
+    >"$tree/usr/share/lintian/overrides/$name"
   printf 'shiplap (%s) unstable; urgency=medium\n\n  * See CHANGELOG.md of the sources.\n\n -- %s  %s\n' "$version" "$maintainer" \
     "$(date -R -u -d "@$SOURCE_DATE_EPOCH")" | gzip -9n >"$doc/changelog.gz"
   mkdir -p "$tree/usr/share/man/man1"
@@ -167,8 +172,6 @@ prepare_libraries
 say "The portable program"
 build "portable$kind" --toolchain "$work/toolchain$kind.cmake"
 make_tarball
-say "The program for Debian $(sed -n 's/^VERSION_ID="\(.*\)"/\1/p' /etc/os-release)"
-build "debian$kind"
 make_deb
 say "In bare root file systems"
 smoke_all

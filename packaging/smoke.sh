@@ -113,6 +113,7 @@ smoke_all() {
   smoke "$oldest" "$tarball" "$smoke_tarball" "$tarball"
   smoke trixie "$tarball" "$smoke_tarball" "$tarball"
   smoke bookworm "$deb" "$smoke_deb" "$deb"
+  smoke trixie "$deb" "$smoke_deb" "$deb"
   say "Packages in $out"
   printf '%-40s %7s  %-9s %-6s %s\n' package size root glibc passed
   printf '%s\n' "${smoke_rows[@]}"
