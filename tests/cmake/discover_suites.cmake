@@ -1,0 +1,26 @@
+# Writes FILE, by which ctest knows the suites of PROGRAM, a test each: all tests of a suite run in one process, except
+# those that LEFT_OUT, a filter of GoogleTest, names. The largest suites begin first.
+execute_process(COMMAND ${PROGRAM} --gtest_list_tests OUTPUT_VARIABLE listed COMMAND_ERROR_IS_FATAL ANY)
+string(REGEX REPLACE "[][;]" "_" listed "${listed}")
+string(REPLACE "\n" ";" lines "${listed}")
+set(suites)
+foreach(line IN LISTS lines)
+  if(line MATCHES "^([A-Za-z0-9_/]+)\\.($| )")
+    set(suite ${CMAKE_MATCH_1})
+    list(APPEND suites ${suite})
+    set(tests_of_${suite} 0)
+  elseif(line MATCHES "^  [^ ]")
+    math(EXPR tests_of_${suite} "${tests_of_${suite}} + 1")
+  endif()
+endforeach()
+if(NOT suites)
+  message(FATAL_ERROR "${PROGRAM} lists no suite of tests")
+endif()
+
+set(text "")
+foreach(suite IN LISTS suites)
+  string(APPEND text "add_test([==[${NAME}.${suite}]==] [==[${PROGRAM}]==] [==[--gtest_filter=${suite}.*-${LEFT_OUT}]==])\n"
+                     "set_tests_properties([==[${NAME}.${suite}]==] PROPERTIES COST ${tests_of_${suite}} TIMEOUT ${TIMEOUT} "
+                     "ENVIRONMENT [==[${ENVIRONMENT}]==])\n")
+endforeach()
+file(WRITE ${FILE} "${text}")
