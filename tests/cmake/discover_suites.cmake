@@ -1,5 +1,5 @@
 # Writes FILE, by which ctest knows the suites of PROGRAM, a test each: all tests of a suite run in one process, except
-# those that LEFT_OUT, a filter of GoogleTest, names. The largest suites begin first.
+# those that LEFT_OUT, the end of a filter of GoogleTest, takes out. The largest suites begin first.
 execute_process(COMMAND ${PROGRAM} --gtest_list_tests OUTPUT_VARIABLE listed COMMAND_ERROR_IS_FATAL ANY)
 string(REGEX REPLACE "[][;]" "_" listed "${listed}")
 string(REPLACE "\n" ";" lines "${listed}")
@@ -19,7 +19,7 @@ endif()
 
 set(text "")
 foreach(suite IN LISTS suites)
-  string(APPEND text "add_test([==[${NAME}.${suite}]==] [==[${PROGRAM}]==] [==[--gtest_filter=${suite}.*-${LEFT_OUT}]==])\n"
+  string(APPEND text "add_test([==[${NAME}.${suite}]==] [==[${PROGRAM}]==] [==[--gtest_filter=${suite}.*${LEFT_OUT}]==])\n"
                      "set_tests_properties([==[${NAME}.${suite}]==] PROPERTIES COST ${tests_of_${suite}} TIMEOUT ${TIMEOUT} "
                      "ENVIRONMENT [==[${ENVIRONMENT}]==])\n")
 endforeach()
