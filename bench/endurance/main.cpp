@@ -213,14 +213,14 @@ int main(int argc, char** argv) try {
             {"job", job_name}};
   struct Kind {
     const char* name;
-    std::uint64_t share;  ///< of the steps, because a step costs more or less
+    std::uint64_t share;  ///< steps for which this kind does one, because its steps cost more
     std::vector<Part> (*run)(const Node&, std::uint64_t);
   };
   bool grew = false;
   fmt::print("{:<18}{:>12}{:>12}{:>12}{:>10}{:>8}{:>9}{:>12}{:>10}\n", "", "steps", "us a step", "later/early",
              "heap, B", "files", "threads", "on GPU, B", "RSS, MiB");
   for (const Kind& kind :
-       {Kind{"batches", 1, batches}, Kind{"prepared runs", 1, prepared_runs}, Kind{"moves, both ways", 1, moves},
+       {Kind{"batches", 1, batches}, Kind{"prepared runs", 1, prepared_runs}, Kind{"moves and back", 1, moves},
         Kind{"runs in threads", 50, runs_in_threads}, Kind{"whole jobs", 1000, whole_jobs}}) {
     const std::uint64_t own = std::max<std::uint64_t>(parts, steps / kind.share / parts * parts);
     const std::vector<Part> all = kind.run(node, own);

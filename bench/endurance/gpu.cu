@@ -1,7 +1,7 @@
 #include "bench/endurance/gpu.hpp"
 
-#ifdef ENDURANCE_WITH_CUDA
-#include <cuda_runtime_api.h>
+#ifdef __CUDACC__
+#include <cuda_runtime.h>
 #include <fmt/format.h>
 
 #include "shiplap/core/error.hpp"
@@ -9,7 +9,7 @@
 
 namespace endurance {
 
-#ifdef ENDURANCE_WITH_CUDA
+#ifdef __CUDACC__
 std::uint64_t used_on_gpu() {
   std::size_t free = 0;
   std::size_t total = 0;
