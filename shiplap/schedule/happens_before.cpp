@@ -24,7 +24,7 @@ HappensBefore::HappensBefore(const Schedule& schedule)
     const std::uint32_t behind = previous_[i].is_none() ? 0 : positions_[previous_[i].index()].position;
     positions_[i] = {.lane = lane, .position = behind + 1};
     if (!previous_[i].is_none()) last_use_[previous_[i].index()] = OpId{i};
-    for (OpId dependency : op.after) last_use_[dependency.index()] = OpId{i};
+    for (OpId dependency : op.after) last_use_[last_of_batch(schedule, dependency).index()] = OpId{i};
   }
   lanes_ = last.size();
 }
@@ -43,17 +43,20 @@ void HappensBefore::visit(OpId op) {
     include(clock, previous);
   }
   const auto& after = schedule_.ops[op.index()].after;
-  for (OpId dependency : after) {
+  for (OpId copy : after) {
+    const OpId dependency = last_of_batch(schedule_, copy);
     // The clock of `previous` may have been moved to `clock`. It is empty then and adds nothing.
     const Clock& other = clocks_[dependency.index()];
     for (std::size_t lane = 0; lane < other.size(); ++lane) clock[lane] = std::max(clock[lane], other[lane]);
     include(clock, dependency);
   }
-  for (OpId dependency : after)
-    if (last_use_[dependency.index()] == op) Clock().swap(clocks_[dependency.index()]);
+  for (OpId copy : after)
+    if (const OpId dependency = last_of_batch(schedule_, copy); last_use_[dependency.index()] == op)
+      Clock().swap(clocks_[dependency.index()]);
 }
 
-void HappensBefore::add(OpId op, OpId dependency) {
+void HappensBefore::add(OpId op, OpId earlier) {
+  const OpId dependency = last_of_batch(schedule_, earlier);
   Clock& clock = clocks_[op.index()];
   // The clock of the dependency may have been freed. Only the dependency itself is added then, so that a later check
   // may report ordered ops as unordered but never the reverse.

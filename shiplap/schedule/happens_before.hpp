@@ -9,16 +9,17 @@
 namespace shiplap {
 
 /// Vector clocks over lanes. A lane is a stream, or the ops that an agent performs itself one after the other. The
-/// clock of an op holds for each lane the number of the lane's ops that have ended before the op starts. All ids of the
-/// schedule must exist, and every dependency must be on an earlier op. Keeps a reference to the schedule.
+/// clock of an op holds for each lane the number of the lane's ops that have ended before the op starts. An op that
+/// waits for a copy of a batch waits for all of the batch. All ids of the schedule must exist, batches must be sound,
+/// and every dependency must be on an earlier op. Keeps a reference to the schedule.
 class HappensBefore {
  public:
   explicit HappensBefore(const Schedule&);
 
   /// Computes the clock of the op. Must be called for every op in the order of the schedule.
   void visit(OpId);
-  /// Adds a dependency to `op`, which must be the op visited last.
-  void add(OpId op, OpId dependency);
+  /// Adds a dependency on `earlier` to `op`, which must be the op visited last.
+  void add(OpId op, OpId earlier);
   /// Whether `earlier` has ended before `later` starts. `later` must be the op visited last.
   bool operator()(OpId earlier, OpId later) const {
     const LanePosition& at = positions_[earlier.index()];

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "shiplap/core/error.hpp"
@@ -13,14 +14,21 @@ namespace shiplap {
 namespace {
 
 bool overlap(const Region& a, const Region& b) {
+  if (a.length.count == 0 || b.length.count == 0) return false;
   return a.buffer == b.buffer && a.offset < b.offset + b.length && b.offset < a.offset + a.length;
 }
 
-// The checks of an op that concern no other op, except those of its batch.
+// What ops have allocated and not released, and what they have pinned and not unpinned, in the order of the schedule.
+struct Obtained {
+  std::vector<bool> allocated{};  // by buffer
+  std::vector<Region> pinned{};
+};
+
+// The checks of an op that concern no other op, except those of its batch and of what earlier ops have obtained.
 class OpCheck {
  public:
-  OpCheck(const Schedule& schedule, OpId id, std::vector<bool>& allocated, std::vector<std::string>& found)
-      : schedule_(schedule), id_(id), allocated_(allocated), found_(found) {}
+  OpCheck(const Schedule& schedule, OpId id, Obtained& obtained, std::vector<std::string>& found)
+      : schedule_(schedule), id_(id), obtained_(obtained), found_(found) {}
 
   void check() {
     const Op& op = schedule_.ops[id_.index()];
@@ -36,6 +44,7 @@ class OpCheck {
 
   void operator()(const Copy& copy) {
     needs_stream();
+    time(copy.measured, "measured time");
     if (!both_regions(copy.from, copy.to)) return;
     if (on_host(copy.from) && on_host(copy.to))
       add("{} joins two host places, which no copy engine can; use a host copy", name());
@@ -49,6 +58,7 @@ class OpCheck {
   void operator()(const HostCall& call) {
     using Kind = HostCall::Kind;
     needs_no_stream();
+    time(call.work, "time of other work");
     if (!has_region(call.kind) || !region(call.region)) return;
     const Buffer& buffer = schedule_.buffers[call.region.buffer.index()];
     const bool pins = call.kind == Kind::pin || call.kind == Kind::unpin;
@@ -58,24 +68,26 @@ class OpCheck {
           to_string(buffer.memory));
     if (reaches && !buffer.place.is_host() && buffer.memory != MemoryKind::managed)
       add("{} accesses buffer {} on a GPU, which a host thread cannot; use managed memory", name(), buffer.name);
+    if (pins) check_pin(call);
     if (pins || reaches) return;
     if (call.region.length != buffer.size)
       add("{} concerns {} B of buffer {}, which has {} B; give the whole buffer", name(), call.region.length.count,
           buffer.name, buffer.size.count);
     const bool allocates = call.kind == Kind::allocate;
-    if (allocated_[call.region.buffer.index()] == allocates)
+    if (obtained_.allocated[call.region.buffer.index()] == allocates)
       add("{} concerns buffer {}, which is {}", name(), buffer.name, allocates ? "allocated already" : "not allocated");
-    allocated_[call.region.buffer.index()] = allocates;
+    obtained_.allocated[call.region.buffer.index()] = allocates;
   }
   void operator()(const Kernel& kernel) {
     needs_stream();
     if (kernel.kernel.index() >= schedule_.kernels.size())
       add("{} runs kernel {}, but the schedule has {} kernels", name(), kernel.kernel.value, schedule_.kernels.size());
     for (const Flow& flow : kernel.flows) has_buffer(flow.buffer);
+    check_times(kernel);
     bool sound = true;
     // An operand without bytes is allowed, because the kernel expects all operands at their positions.
     for (const Access& operand : kernel.operands)
-      sound = (operand.region.length.count == 0 ? has_buffer(operand.region.buffer) : region(operand.region)) && sound;
+      sound = (operand.region.length.count == 0 ? starts_inside(operand.region) : region(operand.region)) && sound;
     if (!sound) return;
     // Nothing orders the reads and writes within one kernel. Two operands may have the same region (in place), because
     // each item accesses only its own bytes then.
@@ -159,6 +171,24 @@ class OpCheck {
     }
   }
 
+  void check_times(const Kernel& kernel) {
+    time(kernel.work, "time of work");
+    time(kernel.call, "time of the call");
+    if (!(kernel.memory_bound >= 0 && kernel.memory_bound <= 1))
+      add("{} is limited by device memory to {}; use 0 to 1", name(), kernel.memory_bound);
+    if (!kernel.measured) return;
+    time(kernel.measured->alone, "measured time alone");
+    time(kernel.measured->beside_copies, "measured time beside copies");
+    const double factor = kernel.measured->copies_beside;
+    if (!(factor > 0 && std::isfinite(factor)))
+      add("{} makes copies take {} times as long; use a finite factor above 0", name(), factor);
+  }
+
+  void time(Seconds seconds, const char* what) {
+    if (!(seconds >= Seconds{0} && std::isfinite(seconds.count())))
+      add("{} has a {} of {} s; use a finite time of at least 0 s", name(), what, seconds.count());
+  }
+
   void check_mover(const BlockCopy& blocks, const BlockList& list) {
     const MemoryKind memory = schedule_.buffers[blocks.pool.buffer.index()].memory;
     if (blocks.mover.kind == Mover::Kind::kernel && memory == MemoryKind::pageable)
@@ -172,6 +202,20 @@ class OpCheck {
     if (schedule_.as_graph && !list.regular)
       add("{} is part of a graph, which would keep the indices of the time when it was made; submit the ops one by one",
           name());
+  }
+
+  void check_pin(const HostCall& call) {
+    const std::string& buffer = schedule_.buffers[call.region.buffer.index()].name;
+    if (call.kind == HostCall::Kind::unpin) {
+      const auto pinned = std::ranges::find(obtained_.pinned, call.region);
+      if (pinned == obtained_.pinned.end())
+        return add("{} concerns a region of buffer {} that no op has pinned; pin it before", name(), buffer);
+      obtained_.pinned.erase(pinned);
+      return;
+    }
+    if (std::ranges::any_of(obtained_.pinned, [&](const Region& pinned) { return overlap(pinned, call.region); }))
+      add("{} concerns bytes of buffer {} that an op has pinned; unpin them before", name(), buffer);
+    obtained_.pinned.push_back(call.region);
   }
 
   void check_graph(const Op& op) {
@@ -200,6 +244,16 @@ class OpCheck {
     if (buffer.index() < schedule_.buffers.size()) return true;
     add("{} refers to buffer {}, but the schedule has {} buffers", name(), buffer.value, schedule_.buffers.size());
     return false;
+  }
+
+  // The address of a region without bytes is computed too.
+  bool starts_inside(const Region& r) {
+    if (!has_buffer(r.buffer)) return false;
+    const Buffer& buffer = schedule_.buffers[r.buffer.index()];
+    if (r.offset > buffer.size)
+      add("{} has an operand at offset {} of buffer {}, which has only {} B", name(), r.offset.count, buffer.name,
+          buffer.size.count);
+    return r.offset <= buffer.size;
   }
 
   bool region(const Region& r) {
@@ -231,9 +285,19 @@ class OpCheck {
 
   const Schedule& schedule_;
   OpId id_;
-  std::vector<bool>& allocated_;  // by buffer: whether an earlier op allocated it and no op released it since
+  Obtained& obtained_;
   std::vector<std::string>& found_;
 };
+
+/// Returns one sentence for each stream that belongs to no GPU.
+std::vector<std::string> streams_without_gpu(const Schedule& schedule) {
+  std::vector<std::string> found;
+  for (std::size_t i = 0; i < schedule.streams.size(); ++i)
+    if (const Stream& stream = schedule.streams[i]; !stream.place.is_gpu())
+      found.push_back(fmt::format("stream {} ({}) is at {}, where no stream is; give the place of a GPU", i,
+                                  stream.name, to_string(stream.place)));
+  return found;
+}
 
 /// Returns one sentence for each op that uses a buffer which an op of the schedule allocates. Allocations in schedules
 /// only exist to be timed; other ops do not get the address.
@@ -280,10 +344,10 @@ std::vector<std::string> destroyed_too_often(const Schedule& schedule) {
 }  // namespace
 
 std::vector<std::string> problems(const Schedule& schedule, std::size_t limit) {
-  std::vector<std::string> found;
-  std::vector<bool> allocated(schedule.buffers.size());
+  std::vector<std::string> found = streams_without_gpu(schedule);
+  Obtained obtained{.allocated = std::vector<bool>(schedule.buffers.size())};
   for (std::uint32_t i = 0; i < schedule.ops.size() && found.size() < limit; ++i)
-    OpCheck(schedule, OpId{i}, allocated, found).check();
+    OpCheck(schedule, OpId{i}, obtained, found).check();
   if (found.empty()) found = uses_of_allocated(schedule, limit);
   if (found.empty()) found = destroyed_too_often(schedule);
   if (found.empty() && schedule.as_graph && !can_be_held(schedule))

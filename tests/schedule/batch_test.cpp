@@ -67,6 +67,15 @@ TEST(ValidateBatch, accepts_a_first_copy_that_waits_for_others) {
   EXPECT_EQ(joined(problems(s.schedule)), "");
 }
 
+TEST(ValidateBatch, a_wait_for_one_copy_is_a_wait_for_all_of_its_batch) {
+  for (const std::uint32_t awaited : {0u, 1u, 2u}) {
+    TwoStreams s;
+    s.batch(3);
+    for (std::uint32_t i = 0; i < 3; ++i) s.kernel(s.r, {read(s.eighth(s.d, i))}, {OpId{awaited}});
+    EXPECT_EQ(joined(problems(s.schedule)), "");
+  }
+}
+
 TEST(ValidateBatch, refuses_a_first_op_that_is_batched) {
   TwoStreams s;
   s.batched(s.to_device(0));

@@ -173,11 +173,14 @@ TEST(ValidateHostCalls, pins_pageable_memory_only) {
   for (const Call kind : {Call::pin, Call::unpin})
     for (const MemoryKind memory : host_kinds) {
       EachKind s;
-      s.call(kind, EachKind::all(s.memory("b", memory)));
+      const BufferId b = s.memory("b", memory);
+      if (kind == Call::unpin) s.call(Call::pin, EachKind::all(b));
+      s.call(kind, EachKind::all(b));
       if (memory == MemoryKind::pageable) {
         EXPECT_EQ(joined(problems(s.schedule)), "");
       } else {
-        EXPECT_REFUSED(s.schedule, to_string(kind) + " of chunk 0 (op 0) concerns buffer b, which is " +
+        const std::string op = kind == Call::unpin ? "1" : "0";
+        EXPECT_REFUSED(s.schedule, to_string(kind) + " of chunk 0 (op " + op + ") concerns buffer b, which is " +
                                        to_string(memory) + " memory; only pageable memory can be pinned");
       }
     }
@@ -210,6 +213,24 @@ TEST(ValidateHostCalls, refuses_memory_that_is_allocated_twice_or_released_witho
   EachKind never;
   never.call(Call::release, EachKind::all(never.pinned));
   EXPECT_REFUSED(never.schedule, "release of chunk 0 (op 0) concerns buffer x, which is not allocated");
+}
+
+TEST(ValidateHostCalls, refuses_what_is_pinned_twice_or_unpinned_without) {
+  EachKind s;
+  s.call(Call::pin, {s.pageable, 0_B, 4_B});
+  s.call(Call::pin, {s.pageable, 4_B, 4_B});
+  s.call(Call::unpin, {s.pageable, 0_B, 4_B});
+  s.call(Call::pin, {s.pageable, 2_B, 2_B});
+  s.call(Call::unpin, {s.pageable, 4_B, 4_B});
+  EXPECT_EQ(joined(problems(s.schedule)), "");
+  EachKind twice;
+  twice.call(Call::pin, {twice.pageable, 0_B, 4_B});
+  twice.call(Call::pin, {twice.pageable, 3_B, 5_B});
+  EXPECT_REFUSED(twice.schedule, "pin of chunk 0 (op 1) concerns bytes of buffer p that an op has pinned");
+  EachKind never;
+  never.call(Call::pin, {never.pageable, 0_B, 4_B});
+  never.call(Call::unpin, {never.pageable, 0_B, 8_B});
+  EXPECT_REFUSED(never.schedule, "unpin of chunk 0 (op 1) concerns a region of buffer p that no op has pinned");
 }
 
 TEST(ValidateHostCalls, refuses_other_ops_on_what_an_op_allocates) {

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+
 #include "shiplap/core/error.hpp"
 #include "tests/schedule/builder.hpp"
 
@@ -81,6 +84,25 @@ TEST(Validate, operands_of_one_kernel_may_share_bytes_only_to_read_or_in_place) 
   EXPECT_EQ(joined(problems(b.schedule)), "");
   b.kernel(q, {read({d, 0_B, 8_B}), write({d, 4_B, 8_B})});
   EXPECT_REFUSED(b.schedule, "operands 0 and 1 of kernel k of chunk 0 (op 3) overlap in buffer d");
+}
+
+TEST(Validate, an_operand_without_bytes_overlaps_nothing) {
+  Builder b;
+  const BufferId d = b.device("d", 16_B);
+  b.schedule.add_kernel("k");
+  b.kernel(b.schedule.add_stream("q"), {write({d, 0_B, 8_B}), read({d, 4_B, 0_B}), write({d, 6_B, 0_B})});
+  EXPECT_EQ(joined(problems(b.schedule)), "");
+}
+
+TEST(Validate, an_operand_without_bytes_begins_inside_its_buffer) {
+  Builder b;
+  const BufferId d = b.device("d", 16_B);
+  b.schedule.add_kernel("k");
+  const StreamId q = b.schedule.add_stream("q");
+  b.kernel(q, {read({d, 16_B, 0_B})});
+  EXPECT_EQ(joined(problems(b.schedule)), "");
+  b.kernel(q, {read({d, Bytes{~0ull}, 0_B})});
+  EXPECT_REFUSED(b.schedule, "has an operand at offset 18446744073709551615 of buffer d, which has only 16 B");
 }
 
 // A host buffer x and a device buffer d of 8 B, one stream, one kernel, no op.
@@ -206,6 +228,54 @@ TEST(Validate, refuses_a_dependency_on_itself_or_on_a_later_op) {
   EXPECT_EQ(joined(problems(c.schedule)),
             "kernel k of chunk 0 (op 0) waits for kernel k of chunk 0 (op 1), which is "
             "submitted later; an op may only wait for earlier ones\n");
+}
+
+TEST(Validate, refuses_a_stream_that_belongs_to_no_gpu) {
+  Bare b;
+  b.schedule.streams[0].place = Place::host(5);
+  EXPECT_REFUSED(b.schedule, "stream 0 (q) is at host 5, where no stream is; give the place of a GPU");
+}
+
+TEST(Validate, refuses_times_that_are_negative_or_not_finite) {
+  const double infinite = std::numeric_limits<double>::infinity();
+  for (const double odd : {-1e-9, infinite, -infinite, std::nan("")}) {
+    for (Seconds Kernel::*time : {&Kernel::work, &Kernel::call}) {
+      Bare b;
+      b.kernel(b.q, {});
+      std::get<Kernel>(b.schedule.ops[0].what).*time = Seconds{odd};
+      EXPECT_REFUSED(b.schedule, " s; use a finite time of at least 0 s");
+    }
+    for (Seconds MeasuredFlow::*time : {&MeasuredFlow::alone, &MeasuredFlow::beside_copies}) {
+      Bare b;
+      b.kernel(b.q, {});
+      auto& measured = std::get<Kernel>(b.schedule.ops[0].what).measured;
+      measured = MeasuredFlow{};
+      (*measured).*time = Seconds{odd};
+      EXPECT_REFUSED(b.schedule, " s; use a finite time of at least 0 s");
+    }
+    Bare b;
+    b.copy(b.q, b.on_host, b.on_device);
+    std::get<Copy>(b.schedule.ops[0].what).measured = Seconds{odd};
+    EXPECT_REFUSED(b.schedule, "copy H2D of chunk 0 (op 0) has a measured time of ");
+    b.schedule.ops.clear();
+    b.add(HostCall{.kind = HostCall::Kind::wait, .work = Seconds{odd}}, {}, {}, 0);
+    EXPECT_REFUSED(b.schedule, "wait of the host of chunk 0 (op 0) has a time of other work of ");
+  }
+}
+
+TEST(Validate, refuses_factors_of_a_kernel_outside_of_their_range) {
+  for (const double odd : {-0.1, 1.1, std::nan("")}) {
+    Bare b;
+    b.kernel(b.q, {});
+    std::get<Kernel>(b.schedule.ops[0].what).memory_bound = odd;
+    EXPECT_REFUSED(b.schedule, "use 0 to 1");
+  }
+  for (const double odd : {0.0, -1.0, std::numeric_limits<double>::infinity(), std::nan("")}) {
+    Bare b;
+    b.kernel(b.q, {});
+    std::get<Kernel>(b.schedule.ops[0].what).measured = MeasuredFlow{.copies_beside = odd};
+    EXPECT_REFUSED(b.schedule, "use a finite factor above 0");
+  }
 }
 
 TEST(Validate, names_the_ops_of_a_cycle_of_dependencies) {

@@ -221,6 +221,7 @@ TEST(HostCall, takes_the_time_of_its_table) {
     ThreeAgents s;
     const Region all{s.memory(memory, size), 0_B, size};
     if (kind == Kind::release) s.call(first_agent, Kind::allocate, all);
+    if (kind == Kind::unpin) s.call(first_agent, Kind::pin, all);
     const OpId op = s.call(first_agent, kind, all);
     const Span span = s.predict().timeline.spans.at(op.index());
     return in_microseconds(span.end - span.start);
@@ -236,6 +237,12 @@ TEST(HostCall, takes_the_time_of_its_table) {
   EXPECT_NEAR(time(Kind::allocate, MemoryKind::driver_pinned, 1000_B), 110, 1e-6);
   EXPECT_NEAR(time(Kind::release, MemoryKind::driver_pinned, 1000_B), 120, 1e-6);
   EXPECT_NEAR(time(Kind::allocate, MemoryKind::device, 1000_B), 130, 1e-6);
+}
+
+TEST(ManagedMemory, is_not_prefetched_to_a_gpu_that_the_profile_does_not_know) {
+  ThreeAgents s;
+  s.prefetch({s.memory(MemoryKind::managed, 1000_B), 0_B, 1000_B}, Place::gpu(3));
+  EXPECT_THROW(s.predict(), Unsupported);
 }
 
 TEST(HostCall, of_two_agents_do_not_slow_each_other_down) {
