@@ -29,13 +29,33 @@ void CopyEngine::ready(OpIndex op) {
 
 void CopyEngine::enqueue(OpIndex op) { waiting_[ops_[op].stream % waiting_.size()].push_back(op); }
 
-// Moves on to the next group with a waiting copy when the current group has none. Returns whether any copy waits.
-bool CopyEngine::find_waiting() {
+// Takes the next copy from the list of its group, and moves on to the next group when the current one has none. Returns
+// `no_op` when no copy may start.
+OpIndex CopyEngine::take_next() {
   for (std::size_t tried = 0; tried < waiting_.size(); ++tried) {
-    if (!waiting_[group_].empty()) return true;
+    std::deque<OpIndex>& waiting = waiting_[group_];
+    if (const auto next = first_not_held_back(waiting); next != waiting.end()) {
+      const OpIndex op = *next;
+      if (!may_start(ops_[op])) return no_op;
+      waiting.erase(next);
+      return op;
+    }
     group_ = (group_ + 1) % static_cast<std::uint32_t>(waiting_.size());
   }
-  return false;
+  return no_op;
+}
+
+// In the order of submission no copy passes another one. In the order of readiness a copy that implicit synchronisation
+// holds back lets copies of other streams pass, because the kernels that hold it back may wait for one of them.
+std::deque<OpIndex>::iterator CopyEngine::first_not_held_back(std::deque<OpIndex>& waiting) const {
+  if (order_ == EngineOrder::submission || !kernels_.may_hold_back()) return waiting.begin();
+  std::vector<StreamIndex> held_back;
+  return std::ranges::find_if(waiting, [&](OpIndex op) {
+    if (std::ranges::find(held_back, ops_[op].stream) != held_back.end()) return false;
+    if (kernels_.lets_start(ops_[op])) return true;
+    held_back.push_back(ops_[op].stream);
+    return false;
+  });
 }
 
 bool CopyEngine::may_start(const OpState& copy) const {
@@ -47,11 +67,10 @@ bool CopyEngine::may_start(const OpState& copy) const {
 }
 
 void CopyEngine::start_next(double now) {
-  if (current_ != no_op || !find_waiting()) return;
-  const OpIndex op = waiting_[group_].front();
+  if (current_ != no_op) return;
+  const OpIndex op = take_next();
+  if (op == no_op) return;
   OpState& copy = ops_[op];
-  if (!may_start(copy)) return;
-  waiting_[group_].pop_front();
   // A copy that implicit synchronisation held back counts as ready only now.
   if (kernels_.may_hold_back(copy) && free_at_ < now) copy.ready = std::max(copy.ready, now);
   double start = copy.ready + copy.latency;

@@ -50,7 +50,8 @@ class CopyEngine final : public Resource {
 
  private:
   void enqueue(OpIndex);
-  bool find_waiting();
+  OpIndex take_next();
+  std::deque<OpIndex>::iterator first_not_held_back(std::deque<OpIndex>&) const;
   bool may_start(const OpState&) const;
   void slow_kernels(const KernelSlowdown&, bool to_device, double now);
   double gap(OpIndex) const;

@@ -17,7 +17,7 @@ class KernelOrder {
   /// `engines` are told when a kernel no longer holds copies back.
   void connect(const std::array<CopyEngine*, 3>& engines) { engines_ = engines; }
 
-  /// Registers the next kernel in the order of submission. All kernels are registered before the first one starts.
+  /// Registers the next kernel in the order of submission. A kernel is registered before it starts.
   void add() { released_.push_back(false); }
   std::uint32_t count() const { return static_cast<std::uint32_t>(released_.size()); }
 
@@ -30,6 +30,8 @@ class KernelOrder {
   }
   /// Whether implicit synchronisation concerns the copy.
   bool may_hold_back(const OpState& copy) const { return rule_ != ImplicitSync::none && !copy.to_device; }
+  /// Whether implicit synchronisation concerns copies of this GPU.
+  bool may_hold_back() const { return rule_ != ImplicitSync::none; }
   bool lets_start(const OpState& copy) const { return !may_hold_back(copy) || released_up_to_ >= copy.kernels_before; }
 
  private:

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/sim/constants.hpp"
 
 namespace shiplap::sim {
 namespace {
@@ -17,6 +18,8 @@ std::uint16_t numa_node_of(const Schedule& schedule, const Copy& copy) {
   const Place from = schedule.buffers[copy.from.buffer.index()].place;
   return from.is_host() ? from.index : schedule.buffers[copy.to.buffer.index()].place.index;
 }
+
+std::uint64_t number_of_blocks(std::uint64_t blocks) { return std::clamp<std::uint64_t>(blocks, 1, most_blocks); }
 
 /// Size of all pinned buffers that host threads fill for copy engines or empty after them (staging rings).
 Bytes size_of_rings(const Schedule& schedule) {
@@ -68,8 +71,6 @@ void OpBuilder::describe_op(OpIndex index, OpState& state) {
     describe_blocks(index, *blocks, state);
   else
     describe_host_call(std::get<HostCall>(op.what), state);
-  if (!state.is_host) state.kernels_before = gpus_[state.gpu].kernels.count();
-  if (!state.is_host && !state.is_copy()) gpus_[state.gpu].kernels.add();
 }
 
 void OpBuilder::describe_copy(OpIndex index, const Copy& copy, OpState& state) {
@@ -162,15 +163,17 @@ void OpBuilder::describe_kernel(OpIndex index, const Kernel& kernel, OpState& st
   state.kernel_call = kernel.call.count();
   state.kernel = {.op = index,
                   .work = kernel.work.count() + machine_.demand(gpu, 0, missing),
-                  .blocks = std::max<std::uint64_t>(kernel.blocks, 1),
-                  .full_rate_blocks = std::max<std::uint64_t>(kernel.full_rate_blocks, 1),
-                  .max_resident_blocks = std::max<std::uint64_t>(kernel.resident_blocks, 1),
+                  .blocks = number_of_blocks(kernel.blocks),
+                  .full_rate_blocks = number_of_blocks(kernel.full_rate_blocks),
+                  .max_resident_blocks = number_of_blocks(kernel.resident_blocks),
                   .memory_bound = kernel.memory_bound,
                   .thread_block = 0};
   if (state.kernel.blocks >= state.kernel.max_resident_blocks && state.kernel.blocks > 1) {
     const std::uint64_t waves = (state.kernel.blocks - 1) / state.kernel.full_rate_blocks + 1;
     state.kernel.thread_block = state.kernel.work / static_cast<double>(waves * (state.further_launches + 1));
   }
+  if (const std::uint64_t waves = state.kernel.blocks / state.kernel.max_resident_blocks; waves > most_waves)
+    state.kernel.blocks /= waves / most_waves + 1;
   if (kernel.launches > 1) state.kernel = Compute::many_launches(state.kernel);
   if (!kernel.flows.empty()) {
     if (missing.count > 0)

@@ -54,6 +54,8 @@ void Simulator::add_gpus(const Schedule& schedule) {
   };
   for (const Buffer& buffer : schedule.buffers) add(buffer.place);
   for (const Stream& stream : schedule.streams) add(stream.place);
+  for (const Op& op : schedule.ops)
+    if (const auto* prefetch = std::get_if<Prefetch>(&op.what)) add(prefetch->to);
   for (std::uint16_t g = 0; g < count; ++g) gpus_.emplace_back(machine_.gpu(g), schedule.streams.size(), ops_);
 
   for (GpuResources& gpu : gpus_) resources_.insert(resources_.end(), {&gpu.h2d, &gpu.d2h});
@@ -110,9 +112,11 @@ void Simulator::add_ops(const Schedule& schedule) {
 
 OpIndex Simulator::on_timer(const Timer& timer) {
   const OpIndex index = timer.op;
-  const OpState& op = ops_[index];
+  OpState& op = ops_[index];
   switch (timer.moment) {
     case Moment::queued:
+      op.kernels_before = gpus_[op.gpu].kernels.count();
+      if (!op.is_copy()) gpus_[op.gpu].kernels.add();
       if (op.is_copy())
         op.copy_engine->queued(index);
       else

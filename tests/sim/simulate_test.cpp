@@ -250,5 +250,26 @@ TEST(Simulate, refuses_more_device_memory_than_the_gpu_has_with_the_numbers) {
   }
 }
 
+TEST(Simulate, ends_with_any_number_of_blocks) {
+  const std::uint64_t numbers[] = {0, 1, 7, 1u << 20, std::uint64_t{1} << 53, ~std::uint64_t{0}};
+  for (const std::uint64_t blocks : numbers)
+    for (const std::uint64_t resident_blocks : numbers)
+      for (const std::uint64_t full_rate_blocks : numbers)
+        for (const std::uint64_t launches : {1, 3}) {
+          Kernel kernel;
+          kernel.work = milliseconds(1);
+          kernel.launches = launches;
+          kernel.blocks = blocks;
+          kernel.resident_blocks = resident_blocks;
+          kernel.full_rate_blocks = full_rate_blocks;
+          Schedule schedule;
+          kernel.kernel = schedule.add_kernel("k");
+          schedule.add({.what = kernel, .stream = schedule.add_stream("q"), .after = {}});
+          const Seconds time = simulate(schedule, planted_profile()).timeline.makespan;
+          EXPECT_GE(time, milliseconds(1)) << blocks << ' ' << resident_blocks << ' ' << full_rate_blocks;
+          EXPECT_LT(time, milliseconds(2.1)) << blocks << ' ' << resident_blocks << ' ' << full_rate_blocks;
+        }
+}
+
 }  // namespace
 }  // namespace shiplap
