@@ -5,15 +5,17 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
-#include <fstream>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/temporary_file.hpp"
 #include "shiplap/pipeline/adaptive.hpp"
 #include "shiplap/report/adaptive_report.hpp"
 #include "shiplap/report/progress.hpp"
@@ -24,24 +26,27 @@ namespace {
 constexpr std::size_t most_decisions_kept = 24;
 constexpr auto line_every = std::chrono::milliseconds(200);
 
-/// Writes the log line by line, so that it can be replayed even when the program was killed.
+/// Writes the log line by line, so that it can be replayed even when the program was killed. It takes the place of an
+/// earlier log with its first line.
 class LogFile {
  public:
-  explicit LogFile(const std::string& path) : path_(path), file_(path, std::ios::binary | std::ios::trunc) {
-    if (!file_) throw Error(fmt::format("{}: it cannot be written", path_));
+  explicit LogFile(const std::string& path) try
+      : path_(path), file_(std::filesystem::weakly_canonical(path).parent_path()) {
+  } catch (const std::system_error& error) {
+    throw Error(fmt::format("{}: it cannot be written ({})", path, error.code().message()));
   }
   void operator()(std::string_view line) {
-    file_ << line << '\n';
-    if (!file_) throw Error(fmt::format("{}: writing failed; is the disk full?", path_));
-  }
-  void close() {
-    file_.close();
-    if (!file_) throw Error(fmt::format("{}: writing failed; is the disk full?", path_));
+    int failure = file_.write(fmt::format("{}\n", line));
+    if (failure == 0 && !has_begun_) failure = file_.replace(std::filesystem::weakly_canonical(path_));
+    if (failure != 0)
+      throw Error(fmt::format("{}: writing failed: {}", path_, std::generic_category().message(failure)));
+    has_begun_ = true;
   }
 
  private:
   std::string path_;
-  std::ofstream file_;
+  TemporaryFile file_;
+  bool has_begun_ = false;
 };
 
 /// Shows a line of progress on a terminal.
@@ -272,7 +277,6 @@ void run_adaptive(const AdaptiveFlags& flags, const WorkloadFlags& workload_flag
   };
   run.difference = run_batches(adaptive, workload, 0, batches.count, number, watch, run.report);
   live.clear();
-  if (log) log->close();
   if (batches.last) {
     batches.last->job.cost = adaptive.batch().cost;
     if (!flags.vary.empty()) vary(*batches.last, variation_of(flags.vary), number);

@@ -1,12 +1,10 @@
 #include "cli/advise.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -16,7 +14,9 @@
 #include <utility>
 
 #include "cli/common.hpp"
+#include "cli/held_signals.hpp"
 #include "cli/recorded_program.hpp"
+#include "cli/temporary_folder.hpp"
 #include "shiplap/advise/advice.hpp"
 #include "shiplap/advise/nsys.hpp"
 #include "shiplap/core/error.hpp"
@@ -27,27 +27,6 @@ namespace shiplap::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// A folder of its own for the files of a recording, which is removed with everything in it.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = (fs::temp_directory_path() / "shiplap-advise-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr)
-      throw Error(fmt::format("no folder can be made in {}", fs::temp_directory_path().string()));
-    path_ = name;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
 
 Recording read_file(const fs::path& file) {
   constexpr std::string_view sqlite = "SQLite format 3";
@@ -120,29 +99,44 @@ unsigned seconds_of(const std::string& duration) {
   return static_cast<unsigned>(seconds);
 }
 
+/// Each file is replaced as a whole.
 void keep_recordings(const std::vector<fs::path>& files, const fs::path& main, const std::string& as) {
   for (const fs::path& file : files) {
     const std::string process = file.stem().extension().string();  // ".1234"
-    fs::copy_file(file, file == main ? as : as + process, fs::copy_options::overwrite_existing);
+    write_file_atomically(file == main ? as : as + process, read_text_file(file.string()));
   }
 }
 
-/// Runs and records the program, gives advice, and returns the program's exit code.
-int advise_program(const std::vector<std::string>& program, const AdviseFlags& flags) {
+/// What a program did: how it ended, and the recording of the process that gave a GPU the most work.
+struct RecordedWork {
+  int exit_code = 0;
+  std::optional<Recording> recording{};
+};
+
+/// Runs and records the program. Nothing temporary is left when it returns or when a signal ends this process.
+RecordedWork record(const std::vector<std::string>& program, const AdviseFlags& flags) {
+  HeldSignals signals;
   const TemporaryFolder folder;
-  const RecordedProgram recorded = run_recorded(program, folder.path(), seconds_of(flags.duration));
+  const RecordedProgram recorded = run_recorded(program, folder.path(), seconds_of(flags.duration), signals);
   for (const std::string& why : recorded.refused) note("a process was not recorded: " + why);
-  const auto main = busiest(recorded.recordings);
+  auto main = busiest(recorded.recordings);
   if (!main || work_in(main->first) == 0) {
     note("nothing was recorded: no process of the program gave a GPU any work");
-    return recorded.exit_code;
+    return {.exit_code = recorded.exit_code};
   }
   if (recorded.recordings.size() > 1)
     note(fmt::format("{} processes used a GPU; the advice is for the one that gave it the most work",
                      recorded.recordings.size()));
   if (!flags.record.empty()) keep_recordings(recorded.recordings, main->second, flags.record);
+  return {.exit_code = recorded.exit_code, .recording = std::move(main->first)};
+}
+
+/// Runs and records the program, gives advice, and returns the program's exit code.
+int advise_program(const std::vector<std::string>& program, const AdviseFlags& flags) {
+  const RecordedWork recorded = record(program, flags);
+  if (!recorded.recording) return recorded.exit_code;
   try {
-    show(main->first, flags);
+    show(*recorded.recording, flags);
   } catch (const Error& error) {
     note(fmt::format("no advice: {}", error.what()));
     return recorded.exit_code != 0 ? recorded.exit_code : static_cast<int>(error.code());

@@ -6,10 +6,8 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <system_error>
@@ -17,6 +15,7 @@
 
 #include "cli/parameter_names.hpp"
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/temporary_file.hpp"
 #include "shiplap/plan/memory_choice.hpp"
 #include "shiplap/profile/profile.hpp"
 #include "shiplap/strategy/strategy.hpp"
@@ -261,13 +260,12 @@ void require_writable(const std::filesystem::path& path, std::string_view flag) 
     refuse("this is not a regular file; name a file to be written");
   if (!fs::is_directory(parent, ignored))
     refuse(fmt::format("there is no directory {}; create it or name another file", parent.string()));
-  // The file is opened, because permissions do not hold for root and a file system can be read-only.
-  std::string probe = (parent / ".shiplap-probe-XXXXXX").string();
-  const int file = mkstemp(probe.data());
-  if (file < 0)
-    refuse(fmt::format("cannot write into {} ({}); name a file elsewhere", parent.string(), std::strerror(errno)));
-  close(file);
-  unlink(probe.c_str());
+  // A file is made, because permissions do not hold for root and a file system can be read-only.
+  try {
+    const TemporaryFile probe(parent);
+  } catch (const std::system_error& error) {
+    refuse(fmt::format("cannot write into {} ({}); name a file elsewhere", parent.string(), error.code().message()));
+  }
 }
 
 }  // namespace shiplap::cli

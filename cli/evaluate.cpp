@@ -86,9 +86,15 @@ void add_source_flags(CLI::App& command, EvaluateFlags& flags, CLI::Option* work
 }
 
 void add_output_flags(CLI::App& command, EvaluateFlags& flags) {
+  CLI::Option* output = command
+                            .add_option("-o,--output", flags.output,
+                                        "write points, samples and statistics to this JSON file as they come")
+                            ->type_name("FILE");
   command
-      .add_option("-o,--output", flags.output, "write points, samples and statistics to this JSON file as they come")
-      ->type_name("FILE");
+      .add_flag("--resume", flags.resume,
+                "go on where an interrupted evaluation left FILE, and run only what is not in it")
+      ->needs(output)
+      ->excludes(command.get_option("--again"));
   command.add_option("--markdown", flags.markdown, "write the tables to this Markdown page")->type_name("FILE");
   command.add_option("--csv", flags.csv, "write the points to this file, one a line, without their samples")
       ->type_name("FILE");

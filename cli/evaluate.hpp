@@ -31,6 +31,7 @@ struct EvaluateFlags {
   std::string race;
   bool transfers_only = false;
   bool no_transfers = false;
+  bool resume = false;
   std::string output;
   std::string markdown;
   std::string csv;
@@ -40,6 +41,18 @@ void add_evaluate(CLI::App&);
 
 /// The time that --budget allows; infinite without the flag.
 Seconds budget_of(const EvaluateFlags&);
+/// The command line that says what is evaluated on the device, without options for files and the budget.
+std::string command_of(const EvaluateFlags&, const std::string& device);
+/// Whether there is a file to go on with; notes on stderr when --resume is given and there is none.
+bool can_resume(const EvaluateFlags&);
+/// What an interrupted evaluation has left in the file of -o: the workloads that ran and the transfers. Without
+/// --resume or a file it is `begun`. Throws Error when the file is of another command, device or profile than `begun`.
+Evaluation evaluated_before(const EvaluateFlags&, Evaluation begun);
+/// What has been evaluated now, and behind it the workloads of `before` that are still to come.
+Evaluation together(Evaluation now, const Evaluation& before);
+/// The workload of this name in this memory, if it has been evaluated.
+const EvaluatedWorkload* find_evaluated(const Evaluation&, const std::string& name, MemoryKind);
+
 /// Writes the evaluation to the files asked for. Results arrive over minutes, and a later failure must not lose them.
 void save(const EvaluateFlags&, const Evaluation&);
 /// Prints the evaluation. Throws CheckFailed when a result was wrong.

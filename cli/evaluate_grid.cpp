@@ -103,13 +103,16 @@ void evaluate_grid(const EvaluateFlags& flags) {
   const Bytes most = node.has_gpu() ? any_size : 16_MiB;
   const auto began = std::chrono::steady_clock::now();
   Evaluation evaluation = begin_evaluation(node);
-  if (!flags.no_transfers && flags.workloads.empty()) {
+  evaluation.command = command_of(flags, evaluation.device);
+  const Evaluation before = evaluated_before(flags, evaluation);
+  evaluation.transfers = before.transfers;
+  if (!flags.no_transfers && flags.workloads.empty() && evaluation.transfers.empty()) {
     const std::vector<std::uint32_t> pieces{1, 2, 4, 8, 16, 32, 64, 128, 256};
     evaluation.transfers =
         evaluate_transfers(*opened.device, *node.profile,
                            sizes_of(flags, {16_MiB, 32_MiB, 64_MiB, 128_MiB, 256_MiB, 512_MiB, 1_GiB}, most),
                            options.grid.chunks.empty() ? pieces : options.grid.chunks, options);
-    save(flags, evaluation);
+    save(flags, together(evaluation, before));
   }
   std::vector<std::string> names;
   if (!flags.transfers_only)
@@ -118,6 +121,10 @@ void evaluate_grid(const EvaluateFlags& flags) {
     for (const std::string& memory : flags.memory) {
       Workload workload = find_workload(name);
       put_into(workload, parse_array_memory(memory));
+      if (const auto* done = find_evaluated(before, workload.job.name, memory_of(workload.job))) {
+        evaluation.workloads.push_back(*done);
+        continue;
+      }
       if (Seconds{std::chrono::steady_clock::now() - began} > budget) {
         evaluation.workloads.push_back({.name = workload.job.name,
                                         .memory = parse_array_memory(memory),
@@ -126,7 +133,7 @@ void evaluate_grid(const EvaluateFlags& flags) {
       }
       give_derived_cost(node, workload);
       evaluation.workloads.push_back(evaluate(node, std::move(workload), options));
-      save(flags, evaluation);
+      save(flags, together(evaluation, before));
     }
   save(flags, evaluation);
   progress.clear();

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -7,13 +8,29 @@
 #include "cli/common.hpp"
 #include "cli/evaluate.hpp"
 #include "cli/node.hpp"
+#include "cli/resume.hpp"
 #include "shiplap/core/error.hpp"
 #include "shiplap/evaluate/random_jobs.hpp"
 #include "shiplap/evaluate/regret.hpp"
+#include "shiplap/profile/profile.hpp"
 #include "shiplap/report/progress.hpp"
 #include "shiplap/report/regret_report.hpp"
 
 namespace shiplap::cli {
+namespace {
+
+/// The jobs that an interrupted evaluation has run, from the file of -o; none without --resume.
+std::vector<JobRegret> evaluated_before(const EvaluateFlags& flags, const std::string& command, const Node& node) {
+  if (!can_resume(flags)) return {};
+  RecordedRegrets before = recorded_regrets_from_json(read_json_file(flags.output), flags.output);
+  require_same_run(flags.output, {before.command, before.conditions}, {command, node.device->info().conditions});
+  require_same_profile(flags.output, before.profile_hash, parameter_hash(*node.profile));
+  std::erase_if(before.jobs, [](const JobRegret& job) { return !job.not_run.empty(); });
+  note(fmt::format("going on with {}: {} jobs have been evaluated", flags.output, before.jobs.size()));
+  return before.jobs;
+}
+
+}  // namespace
 
 void evaluate_random(const EvaluateFlags& flags) {
   if (!flags.csv.empty()) throw UsageError("--csv: --random has a page and JSON; give --markdown or -o");
@@ -34,12 +51,23 @@ void evaluate_random(const EvaluateFlags& flags) {
   if (!flags.race.empty()) options.race = parse_seconds(flags.race, "--race");
   Progress progress;
   options.progress = [&](std::string_view what) { progress.update(what); };
+  const std::string command = command_of(flags, node.device->info().id);
+  const std::vector<JobRegret> before = evaluated_before(flags, command, node);
+  const auto find_before = [&](const std::string& name) { return std::ranges::find(before, name, &JobRegret::name); };
   std::vector<JobRegret> jobs;
   const auto keep = [&] {
-    if (!flags.output.empty()) write_file_atomically(flags.output, to_json(jobs, node, flags.seed).dump() + "\n");
-    if (!flags.markdown.empty()) write_file_atomically(flags.markdown, regret_markdown(jobs));
+    std::vector<JobRegret> all = jobs;
+    for (const JobRegret& job : before)
+      if (std::ranges::find(jobs, job.name, &JobRegret::name) == jobs.end()) all.push_back(job);
+    if (!flags.output.empty())
+      write_file_atomically(flags.output, to_json(all, node, flags.seed, command).dump() + "\n");
+    if (!flags.markdown.empty()) write_file_atomically(flags.markdown, regret_markdown(all));
   };
   for (const std::string& name : random_workloads(flags.random, flags.seed)) {
+    if (const auto done = find_before(name); done != before.end()) {
+      jobs.push_back(*done);
+      continue;
+    }
     if (Seconds{std::chrono::steady_clock::now() - began} > budget) {
       jobs.push_back({.name = name, .not_run = "the time of --budget was spent"});
       continue;
@@ -53,7 +81,7 @@ void evaluate_random(const EvaluateFlags& flags) {
   progress.clear();
   show_simulation(opened, {.device = flags.device, .profile = {}, .scale = {}}, flags.json);
   if (flags.json)
-    print_json(to_json(jobs, node, flags.seed));
+    print_json(to_json(jobs, node, flags.seed, command));
   else
     print(regret_report(jobs, style_of_stdout()));
   for (const JobRegret& job : jobs)

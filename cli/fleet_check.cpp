@@ -40,6 +40,15 @@ constexpr double gpus_of_a_node = 16;
 volatile std::sig_atomic_t is_terminated = 0;
 bool has_been_terminated() { return is_terminated != 0; }
 
+/// The first signal of this kind ends what this rank does, the second one ends it at once.
+void end_in_order_on(int signal) {
+  const auto earlier = std::signal(signal, [](int received) {
+    is_terminated = 1;
+    std::signal(received, SIG_DFL);
+  });
+  if (earlier == SIG_IGN) std::signal(signal, SIG_IGN);
+}
+
 // --- what a rank does
 
 Json printed_json(const ProcessOutput& output) {
@@ -251,8 +260,8 @@ void run_fleet_check(const FleetCheckFlags& flags) {
   const RankWork own_work = work_of(flags, node);
   const CoordinatorOptions options = options_of(flags);
   const std::unique_ptr<Ranks> ranks = connect(flags, launched);
-  // A rank that is ended ends what it checks. Rank 0 judges what has been reported by then.
-  std::signal(SIGTERM, [](int) { is_terminated = 1; });
+  // A rank that is ended ends what it checks and takes its messages away. Rank 0 judges what has been reported by then.
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP}) end_in_order_on(signal);
   run_rank(*ranks, [&] {
     if (ranks->rank() == 0) return run_rank_zero(*ranks, flags, options, own_work);
     auto* const mpi = dynamic_cast<MpiRanks*>(ranks.get());

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdio>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
@@ -55,6 +56,19 @@ std::vector<std::string> missing_nodes(const std::string& file, std::span<const 
   return missing;
 }
 
+/// Adds the checks of good GPUs to the history. What was judged has been printed, so that an error loses nothing else.
+/// Beside a sick GPU an error is only noted, because the exit status is about the GPU.
+void remember(const JudgedFleet& judged, const FleetOutputFlags& flags) {
+  if (flags.history.empty()) return;
+  try {
+    if (const std::string missing = add_to_history(flags.history, judged.to_remember); !missing.empty())
+      note(fmt::format("{}: {}", flags.history, missing));
+  } catch (const Error& error) {
+    if (judged.count(NodeState::sick) == 0) throw;
+    note(fmt::format("these checks are not in the history: {}", error.what()));
+  }
+}
+
 }  // namespace
 
 void add_fleet_output_flags(CLI::App& app, FleetOutputFlags& flags) {
@@ -78,7 +92,6 @@ void report_fleet(std::span<const NodeResult> results, const FleetGaps& gaps, co
   missing.insert(missing.end(), gaps.missing.begin(), gaps.missing.end());
   const History history = flags.history.empty() ? History() : read_history(flags.history);
   const JudgedFleet judged = judge(results, {}, flags.history.empty() ? nullptr : &history);
-  if (!flags.history.empty()) add_to_history(flags.history, judged.to_remember);
   if (flags.json) {
     Json json = to_json(judged);
     json["missing"] = missing;
@@ -87,6 +100,8 @@ void report_fleet(std::span<const NodeResult> results, const FleetGaps& gaps, co
   } else {
     print(listed("no result", missing) + listed("not done", gaps.failed) + fleet_report(judged, style));
   }
+  std::fflush(stdout);
+  remember(judged, flags);
   if (const std::size_t sick = judged.count(NodeState::sick); sick > 0)
     throw CheckFailed(fmt::format("{} of {} {} {} sick", sick, judged.nodes.size(),
                                   judged.nodes.size() == 1 ? "GPU" : "GPUs", sick == 1 ? "is" : "are"));

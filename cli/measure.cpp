@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <memory>
@@ -15,6 +16,7 @@
 #include "cli/node.hpp"
 #include "cli/parameter_names.hpp"
 #include "cli/profile_cache.hpp"
+#include "cli/resume.hpp"
 #include "shiplap/core/error.hpp"
 #include "shiplap/device/open.hpp"
 #include "shiplap/measure/measure.hpp"
@@ -51,38 +53,38 @@ std::string command_line(const MeasureFlags& flags, const std::string& device) {
 
 std::filesystem::path partial(const std::string& file) { return std::filesystem::path(file + ".partial"); }
 
+/// The file to go on with: FILE.partial when it is newer than FILE. A measurement that was killed after it had written
+/// FILE leaves an older one.
+std::filesystem::path newest_of(const std::string& file) {
+  namespace fs = std::filesystem;
+  if (!fs::exists(partial(file))) return file;
+  if (!fs::exists(file) || fs::last_write_time(file) < fs::last_write_time(partial(file))) return partial(file);
+  return file;
+}
+
 /// What an interrupted measurement left beside `file`, or else the file itself; nothing when there is neither. Throws
 /// Error when it is of another node or of another kind of measurement.
 Profile measured_before(const std::string& file, const std::string& command, const DeviceInfo& info) {
-  const std::filesystem::path found =
-      std::filesystem::exists(partial(file)) ? partial(file) : std::filesystem::path(file);
+  const std::filesystem::path found = newest_of(file);
   if (!std::filesystem::exists(found)) {
     note(fmt::format("there is no {} to go on with: measuring everything", file));
     return {};
   }
   Profile before = load_profile(found);
-  const auto refuse = [&](std::string_view what, std::string_view then, std::string_view now) {
-    throw Error(
-        fmt::format("--resume: {} is of another {} ({}, now {}); choose another file with -o, or leave --resume "
-                    "out to measure anew",
-                    found.string(), what, then, now));
-  };
-  if (before.source != command) refuse("measurement", before.source, command);
-  for (const auto& [name, now] : info.conditions) {
-    if (const std::string was = condition(before.conditions, name); was != now) refuse(name, was, now);
-  }
+  require_same_run(found.string(), {before.source, before.conditions}, {command, info.conditions});
   return before;
 }
 
-/// Writes what there is after a row, at most every few seconds, beside the file that the whole goes to.
+/// Writes what there is after a row, beside the file that the whole goes to. It is written every few seconds, more
+/// often where this takes little of the time.
 class SaveWhileMeasuring {
  public:
   SaveWhileMeasuring(const MeasureFlags& flags, std::string command, const DeviceInfo& info)
       : flags_(flags), command_(std::move(command)), info_(info) {}
 
   void operator()(const MeasureResult& so_far) {
-    constexpr auto between = std::chrono::seconds(3);
-    if (so_far.measurements.empty() || std::chrono::steady_clock::now() - last_ < between) return;
+    const Clock::time_point begin = Clock::now();
+    if (so_far.measurements.empty() || begin < next_) return;
     Profile profile = profile_from(so_far, info_, command_);
     if (!flags_.name.empty()) profile.name = flags_.name;
     try {
@@ -91,14 +93,19 @@ class SaveWhileMeasuring {
       if (!failed_) note(fmt::format("what is measured so far cannot be kept: {}", error.what()));
       failed_ = true;
     }
-    last_ = std::chrono::steady_clock::now();
+    constexpr Clock::duration longest_pause = std::chrono::seconds(3);
+    constexpr int times_as_long = 20;
+    const Clock::time_point end = Clock::now();
+    next_ = end + std::min(longest_pause, times_as_long * (end - begin));
   }
 
  private:
+  using Clock = std::chrono::steady_clock;
+
   const MeasureFlags& flags_;
   std::string command_;
   const DeviceInfo& info_;
-  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+  Clock::time_point next_{};
   bool failed_ = false;
 };
 

@@ -1,7 +1,6 @@
 #include "cli/recorded_program.hpp"
 
 #include <fmt/format.h>
-#include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -54,51 +53,22 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return result;
 }
 
-/// Keys pressed in the terminal are for the program; this process outlives it to give the advice.
-class IgnoreSignals {
- public:
-  IgnoreSignals() : interrupt_(signal(SIGINT, SIG_IGN)), quit_(signal(SIGQUIT, SIG_IGN)) {}
-  ~IgnoreSignals() {
-    signal(SIGINT, interrupt_);
-    signal(SIGQUIT, quit_);
-  }
-  IgnoreSignals(const IgnoreSignals&) = delete;
-  IgnoreSignals& operator=(const IgnoreSignals&) = delete;
-
- private:
-  using Handler = void (*)(int);
-  Handler interrupt_;
-  Handler quit_;
-};
-
-/// Signals that this process did not ignore when it began, so that the program does not either.
-sigset_t signals_to_restore() {
-  sigset_t signals;
-  sigemptyset(&signals);
-  for (const int one : {SIGINT, SIGQUIT}) {
-    struct sigaction now {};
-    if (sigaction(one, nullptr, &now) == 0 && now.sa_handler != SIG_IGN) sigaddset(&signals, one);
-  }
-  return signals;
-}
-
-int run(std::vector<std::string> words, std::vector<std::string> variables) {
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  const sigset_t defaults = signals_to_restore();
-  posix_spawnattr_setsigdefault(&attributes, &defaults);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+/// Signals that this process does not ignore have their default effect on the program.
+int run(std::vector<std::string> words, std::vector<std::string> variables, HeldSignals& signals) {
   const std::vector<char*> arguments = pointers(words);
   const std::vector<char*> environment = pointers(variables);
   pid_t process = 0;
-  const IgnoreSignals ignore;
   const int error =
-      posix_spawnp(&process, words.front().c_str(), nullptr, &attributes, arguments.data(), environment.data());
-  posix_spawnattr_destroy(&attributes);
+      posix_spawnp(&process, words.front().c_str(), nullptr, nullptr, arguments.data(), environment.data());
   if (error != 0) throw Error(fmt::format("{} cannot be started: {}", words.front(), std::strerror(error)));
-  int status = 0;
-  while (waitpid(process, &status, 0) < 0)
+  signals.are_for(process);
+  // The process number is free for another process when it has been waited for.
+  siginfo_t ended{};
+  while (waitid(P_PID, static_cast<id_t>(process), &ended, WEXITED | WNOWAIT) != 0)
     if (errno != EINTR) throw Error(fmt::format("waiting for {}: {}", words.front(), std::strerror(errno)));
+  signals.are_for_this_process();
+  int status = 0;
+  waitpid(process, &status, 0);
   constexpr int signalled = 128;  // as shells report it
   return WIFSIGNALED(status) ? signalled + WTERMSIG(status) : WEXITSTATUS(status);
 }
@@ -106,9 +76,9 @@ int run(std::vector<std::string> words, std::vector<std::string> variables) {
 }  // namespace
 
 RecordedProgram run_recorded(const std::vector<std::string>& words, const std::filesystem::path& folder,
-                             unsigned seconds) {
+                             unsigned seconds, HeldSignals& signals) {
   RecordedProgram recorded;
-  recorded.exit_code = run(words, environment(recorder(), folder, seconds));
+  recorded.exit_code = run(words, environment(recorder(), folder, seconds), signals);
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     if (entry.path().extension() == ".jsonl") recorded.recordings.push_back(entry.path());
     if (entry.path().extension() != ".refused") continue;

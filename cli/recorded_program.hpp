@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "cli/held_signals.hpp"
+
 namespace shiplap::cli {
 
 /// How the program ended, and what was recorded.
@@ -15,10 +17,10 @@ struct RecordedProgram {
 };
 
 /// Runs the program and waits for it. Its input, output, environment and signals are its own, except for the variables
-/// by which CUDA finds the recorder. Recordings are written into `folder`. `seconds` is the length of a recording; 0:
-/// to the end. Throws Unsupported when there is no recorder or another tool records, Error when the program cannot be
-/// started.
+/// by which CUDA finds the recorder; signals that are held are for it meanwhile. Recordings are written into `folder`.
+/// `seconds` is the length of a recording; 0: to the end. Throws Unsupported when there is no recorder or another tool
+/// records, Error when the program cannot be started.
 RecordedProgram run_recorded(const std::vector<std::string>& words, const std::filesystem::path& folder,
-                             unsigned seconds);
+                             unsigned seconds, HeldSignals&);
 
 }  // namespace shiplap::cli

@@ -120,7 +120,7 @@ void require_steps(const Experiment& experiment, const std::vector<std::string>&
 }
 
 bool run_steps(const Experiment& experiment, const Bench& bench, const RunLimits& limits, Reproduction& reproduction,
-               const std::function<void(const Reproduction&)>& step_done) {
+               const std::function<void(Reproduction&, const Step&)>& step_done) {
   using Clock = std::chrono::steady_clock;
   require_steps(experiment, limits.only);
   const auto began = Clock::now();
@@ -140,7 +140,7 @@ bool run_steps(const Experiment& experiment, const Bench& bench, const RunLimits
     done.took = Clock::now() - before;
     require_sound(experiment, step, done.result);
     reproduction.steps.insert_or_assign(std::string(step.id), std::move(done));
-    step_done(reproduction);
+    step_done(reproduction, step);
   }
   return std::ranges::all_of(experiment.steps, [&](const Step& s) { return reproduction.steps.contains(s.id); });
 }

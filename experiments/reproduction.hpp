@@ -43,9 +43,10 @@ struct RunLimits {
 /// Throws UsageError that lists the steps when the experiment lacks one of these ids.
 void require_steps(const Experiment&, const std::vector<std::string>& ids);
 /// Runs steps in their order, those of `only` again even if they are done. `step_done` is called after each step with
-/// the results so far. Returns whether all steps are done. Throws UsageError for an unknown step, and what steps throw.
+/// the results so far, to which it may add steps that are done elsewhere. Returns whether all steps are done. Throws
+/// UsageError for an unknown step, and what steps throw.
 bool run_steps(const Experiment&, const Bench&, const RunLimits&, Reproduction&,
-               const std::function<void(const Reproduction&)>& step_done);
+               const std::function<void(Reproduction&, const Step&)>& step_done);
 
 /// The finding of a step about a claim.
 struct StepFinding {

@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -16,6 +18,7 @@
 #include "experiments/published_sweep/report.hpp"
 #include "experiments/reproduction.hpp"
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/file_lock.hpp"
 #include "shiplap/report/progress.hpp"
 
 namespace shiplap::experiments {
@@ -43,15 +46,25 @@ void list_papers(bool json) {
   print(table.text(style_of_stdout()));
 }
 
-/// Writes PAPER.json, PAPER.md and a CSV for each figure. Each file is replaced atomically.
-void save(const std::filesystem::path& folder, const Experiment& experiment, const Reproduction& r) {
+/// Writes PAPER.json, PAPER.md and a CSV for each figure. Each file is replaced atomically. Of steps that this process
+/// has not run, the folder may have what another process wrote meanwhile; `r` has it afterwards.
+void save(const std::filesystem::path& folder, const Experiment& experiment, const std::set<std::string_view>& ran,
+          Reproduction& r) {
   const std::string name(experiment.name);
   std::filesystem::create_directories(folder / name);
+  const std::filesystem::path kept = folder / (name + ".json");
+  const FileLock lock(kept.string());
+  if (std::filesystem::exists(kept)) {
+    Reproduction there = load_reproduction(kept);
+    require_same(there, r, kept);
+    for (auto& [id, step] : there.steps)
+      if (!ran.contains(id)) r.steps.insert_or_assign(id, std::move(step));
+  }
   for (const auto& [id, done] : r.steps)
     for (const Figure& figure : done.result.figures)
       write_file_atomically(folder / name / (figure.id + ".csv"), csv(figure));
   write_file_atomically(folder / (name + ".md"), page(experiment, r));
-  write_file_atomically(folder / (name + ".json"), to_json(experiment, r).dump(1) + "\n");
+  write_file_atomically(kept, to_json(experiment, r).dump(1) + "\n");
 }
 
 void run_published_sweep(const ReproduceFlags& flags) {
@@ -136,10 +149,12 @@ void run_reproduce(const ReproduceFlags& flags) {
     require_same(before, reproduction, kept);
     reproduction = std::move(before);  // keeps the profile and the conditions of the earlier steps
   }
-  const bool whole = run_steps(experiment, bench, limits, reproduction, [&](const Reproduction& so_far) {
-    if (!flags.output.empty()) save(folder, experiment, so_far);
+  std::set<std::string_view> ran;
+  const bool whole = run_steps(experiment, bench, limits, reproduction, [&](Reproduction& so_far, const Step& done) {
+    ran.insert(done.id);
+    if (!flags.output.empty()) save(folder, experiment, ran, so_far);
   });
-  if (!flags.output.empty()) save(folder, experiment, reproduction);
+  if (!flags.output.empty()) save(folder, experiment, ran, reproduction);
   progress.clear();
   const TextStyle style = style_of_stdout();
   if (flags.json) return print_json(to_json(experiment, reproduction));

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <cmath>
 #include <cstring>
@@ -15,6 +14,8 @@
 #include <system_error>
 #include <utility>
 #include <vector>
+
+#include "shiplap/core/temporary_file.hpp"
 
 namespace shiplap {
 namespace {
@@ -119,24 +120,10 @@ class File {
   File(const File&) = delete;
   File& operator=(const File&) = delete;
   int get() const { return descriptor_; }
-  // Returns 0 or errno. Some file systems report a failed write only here.
-  int close() { return ::close(std::exchange(descriptor_, -1)) == 0 ? 0 : errno; }
 
  private:
   int descriptor_;
 };
-
-// Writes, flushes and closes. Returns 0 or errno.
-int write_all(File& file, std::string_view content) {
-  while (!content.empty()) {
-    const ssize_t written = ::write(file.get(), content.data(), content.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return errno;
-    content.remove_prefix(static_cast<std::size_t>(written));
-  }
-  if (::fsync(file.get()) != 0) return errno;
-  return file.close();
-}
 
 [[noreturn]] void cannot_write(const std::string& path, int error) {
   const bool no_folder = error == ENOENT || error == ENOTDIR;
@@ -262,22 +249,14 @@ void write_file_atomically(const std::string& path, std::string_view content) {
   if (exists && !S_ISREG(old.st_mode))
     throw Error(fmt::format("cannot write {}: not a regular file; give the path of a file", path));
 
-  static std::atomic<unsigned> counter{0};
-  fs::path temporary;
-  int descriptor = -1;
-  do {
-    temporary = target.parent_path() / fmt::format(".shiplap-{}-{}.tmp", ::getpid(), counter++);
-    descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  } while (descriptor < 0 && errno == EEXIST);
-  if (descriptor < 0) cannot_write(path, errno);
-
-  File file(descriptor);
-  int failure = exists && ::fchmod(file.get(), old.st_mode & 07777) != 0 ? errno : 0;
-  if (failure == 0) failure = write_all(file, content);
-  if (failure == 0 && ::rename(temporary.c_str(), target.c_str()) != 0) failure = errno;
-  if (failure != 0) {
-    ::unlink(temporary.c_str());
-    cannot_write(path, failure);
+  try {
+    TemporaryFile file(target.parent_path());
+    int failure = exists && ::fchmod(file.descriptor(), old.st_mode & 07777) != 0 ? errno : 0;
+    if (failure == 0) failure = file.write(content);
+    if (failure == 0) failure = file.replace(target);
+    if (failure != 0) cannot_write(path, failure);
+  } catch (const std::system_error& refused) {
+    cannot_write(path, refused.code().value());
   }
 }
 

@@ -16,16 +16,17 @@
 namespace shiplap {
 namespace {
 
+double rounded_ms(double ms) { return std::round(ms * 1e5) / 1e5; }
+
 Json estimate_json(const std::vector<double>& samples_ms) {
   if (samples_ms.empty()) return nullptr;
   const Estimate e = median_estimate(samples_ms);
   return quantity_json(e, "ms");
 }
 
-// Samples are rounded to 10 ns, which is finer than the resolution of the clocks.
 Json samples_json(const std::vector<double>& samples_ms) {
   std::vector<double> rounded;
-  for (const double s : samples_ms) rounded.push_back(std::round(s * 1e5) / 1e5);
+  for (const double s : samples_ms) rounded.push_back(rounded_ms(s));
   return quantities_json(rounded, "ms");
 }
 
@@ -158,6 +159,8 @@ Json statistics_json(const Evaluation& evaluation) {
 
 }  // namespace
 
+double recorded_ms(Seconds time) { return rounded_ms(in_milliseconds(time)); }
+
 double Duel::over_winner() const { return median(automatic_ms) / median(winner_ms) - 1; }
 double Duel::over_ideal_overlap() const { return median(automatic_ms) / median(ideal_overlap_ms) - 1; }
 bool Duel::within_rule() const {
@@ -199,6 +202,7 @@ Json to_json(const Evaluation& evaluation) {
             {"statistics", statistics_json(evaluation)},
             {"workloads", Json::array()},
             {"transfers", Json::array()}};
+  if (!evaluation.command.empty()) json["command"] = evaluation.command;
   for (const auto& [key, value] : evaluation.conditions) json["conditions"][key] = value;
   for (const EvaluatedWorkload& w : evaluation.workloads) json["workloads"].push_back(workload_json(w));
   for (const EvaluatedTransfer& t : evaluation.transfers) json["transfers"].push_back(transfer_json(t));

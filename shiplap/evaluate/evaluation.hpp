@@ -15,6 +15,10 @@
 
 namespace shiplap {
 
+/// The time in ms as evaluations record it: rounded to 10 ns, which is finer than the clocks. What is read from a file
+/// therefore equals what was observed.
+double recorded_ms(Seconds);
+
 /// Prediction of one model for a choice. The model "simulation" is the one that plans use.
 struct ModelTime {
   std::string model;
@@ -101,6 +105,7 @@ struct Evaluation {
   std::string profile;
   std::string profile_hash;      ///< hash of the profile's parameters, fixed before anything ran
   bool predicted_again = false;  ///< whether the predictions were made after the observations were recorded
+  std::string command{};         ///< command line that says what is evaluated; empty when unknown
   std::vector<EvaluatedWorkload> workloads;
   std::vector<EvaluatedTransfer> transfers;
 };

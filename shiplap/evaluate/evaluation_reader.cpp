@@ -120,6 +120,7 @@ Evaluation evaluation_from_json(const Json& document, const std::string& source)
                         .workloads = {},
                         .transfers = {}};
   if (const auto again = json.find("predicted_again")) evaluation.predicted_again = again->boolean();
+  evaluation.command = read_text_or_none(json, "command");
   const JsonReader conditions = json.at("conditions");
   for (const auto& [key, value] : conditions.value().items())
     evaluation.conditions.emplace(key, conditions.at(key).string());

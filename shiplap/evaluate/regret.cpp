@@ -6,12 +6,9 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "shiplap/core/error.hpp"
-#include "shiplap/core/formats.hpp"
-#include "shiplap/core/quantity_json.hpp"
 #include "shiplap/core/statistics.hpp"
 #include "shiplap/pipeline/probe.hpp"
 #include "shiplap/pipeline/workload_data.hpp"
@@ -150,7 +147,11 @@ class JobRun {
     for (const SweptChoice& one : swept_)
       if (one.is_candidate) least = std::min(least, one.predicted.value);
     for (const SweptChoice& one : swept_)
-      if (one.is_candidate && one.predicted.value <= least * near_best) result.near.push_back(one);
+      if (one.is_candidate && one.predicted.value <= least * near_best)
+        result.near.push_back({.choice = one.choice,
+                               .observed = one.observed,
+                               .error = std::round(1e4 * (one.predicted.value / one.observed - 1)) / 1e4,
+                               .is_covered = one.predicted.low <= one.observed && one.observed <= one.predicted.high});
   }
 
   std::string verify(const Choice& choice) {
@@ -168,38 +169,6 @@ class JobRun {
   std::vector<SweptChoice> swept_;
   Choice best_;
 };
-
-Json swept_json(const SweptChoice& one) {
-  return {{"choice", to_json(one.choice)},
-          {"predicted", quantity_json(one.predicted)},
-          {"observed", quantity_json(one.observed)}};
-}
-
-double error_of(const SweptChoice& one) { return one.predicted.value / one.observed - 1; }
-bool is_covered(const SweptChoice& one) {
-  return one.predicted.low <= one.observed && one.observed <= one.predicted.high;
-}
-
-/// Choices column by column, so that the file stays small.
-Json near_json(const std::vector<SweptChoice>& near) {
-  Json json;
-  for (const char* column : {"strategy", "chunks", "layout", "blocks", "graph", "batched", "error", "covered"})
-    json[column] = Json::array();
-  std::vector<Seconds> observed;
-  for (const SweptChoice& one : near) {
-    json["strategy"].push_back(one.choice.strategy);
-    json["chunks"].push_back(one.choice.chunks);
-    json["layout"].push_back(name_of(one.choice.layout));
-    json["blocks"].push_back(one.choice.blocks == 0 ? Json(nullptr) : Json(one.choice.blocks));
-    json["graph"].push_back(one.choice.graph);
-    json["batched"].push_back(one.choice.batched);
-    json["error"].push_back(std::round(1e4 * error_of(one)) / 1e4);
-    json["covered"].push_back(is_covered(one));
-    observed.push_back(one.observed);
-  }
-  json["observed"] = quantities_json(observed);
-  return json;
-}
 
 }  // namespace
 
@@ -233,9 +202,9 @@ RegretSummary summary_of(const std::vector<JobRegret>& jobs) {
     race_good += job.race_regret() <= good ? 1 : 0;
     summary.plan_worst = std::max(summary.plan_worst, job.plan_regret());
     summary.race_worst = std::max(summary.race_worst, job.race_regret());
-    for (const SweptChoice& one : job.near) {
-      errors.push_back(std::abs(error_of(one)));
-      covered += is_covered(one) ? 1 : 0;
+    for (const NearChoice& one : job.near) {
+      errors.push_back(std::abs(one.error));
+      covered += one.is_covered ? 1 : 0;
     }
   }
   if (summary.jobs == 0 || errors.empty()) return summary;
@@ -250,51 +219,6 @@ RegretSummary summary_of(const std::vector<JobRegret>& jobs) {
   summary.error_worst = std::ranges::max(errors);
   summary.covered = share(covered, errors.size());
   return summary;
-}
-
-Json to_json(const std::vector<JobRegret>& jobs, const Node& node, std::uint64_t seed) {
-  const RegretSummary s = summary_of(jobs);
-  const DeviceInfo info = node.device->info();
-  Json json{{"schema", formats::regret.schema},
-            {"version", formats::regret.version},
-            {"device", info.id},
-            {"device_name", info.name},
-            {"simulated", info.is_virtual},
-            {"conditions", info.conditions},
-            {"profile", node.profile->name},
-            {"profile_hash", parameter_hash(*node.profile)},
-            {"seed", seed},
-            {"summary",
-             {{"jobs", s.jobs},
-              {"plan_within_2", s.plan_within_2},
-              {"plan_worst", s.plan_worst},
-              {"race_within_2", s.race_within_2},
-              {"race_worst", s.race_worst},
-              {"near_choices", s.near},
-              {"error_median", s.error_median},
-              {"error_p95", s.error_p95},
-              {"error_worst", s.error_worst},
-              {"covered", s.covered}}},
-            {"jobs", Json::array()}};
-  for (const JobRegret& job : jobs) {
-    Json one{{"workload", job.name}, {"not_run", job.not_run.empty() ? Json(nullptr) : Json(job.not_run)}};
-    if (job.not_run.empty()) {
-      one["probe_took"] = quantity_json(job.probe_took);
-      one["race_ran"] = quantity_json(job.race_ran);
-      one["race_took"] = quantity_json(job.race_took);
-      one["choices"] = job.choices;
-      one["best"] = swept_json(job.best);
-      one["planned"] = swept_json(job.planned);
-      one["raced"] = swept_json(job.raced);
-      one["unprobed"] = job.unprobed > Seconds{0} ? quantity_json(job.unprobed) : Json(nullptr);
-      one["plan_regret"] = job.plan_regret();
-      one["race_regret"] = job.race_regret();
-      one["wrong"] = job.wrong.empty() ? Json(nullptr) : Json(job.wrong);
-      one["near"] = near_json(job.near);
-    }
-    json["jobs"].push_back(std::move(one));
-  }
-  return json;
 }
 
 }  // namespace shiplap

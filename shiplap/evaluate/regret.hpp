@@ -11,6 +11,7 @@
 #include "shiplap/evaluate/grid.hpp"
 #include "shiplap/pipeline/node.hpp"
 #include "shiplap/pipeline/race.hpp"
+#include "shiplap/profile/conditions.hpp"
 #include "shiplap/workload/workload.hpp"
 
 namespace shiplap {
@@ -33,6 +34,14 @@ struct SweptChoice {
   bool is_candidate = true;
 };
 
+/// A choice that was predicted near the best one, as files record it.
+struct NearChoice {
+  Choice choice;  ///< read from a file it has strategy, chunks, layout, blocks, graph and batched alone
+  Seconds observed{0};
+  double error = 0;         ///< predicted over observed time, minus 1, rounded to 0.0001
+  bool is_covered = false;  ///< whether the observed time is within the prediction interval
+};
+
 /// The result of one job.
 struct JobRegret {
   std::string name;
@@ -47,7 +56,7 @@ struct JobRegret {
   SweptChoice raced{};
   Seconds unprobed{0};  ///< observed time of the choice of a plan without the probe; 0 when it is the plan's choice
   /// Candidates of the plan that are predicted within 1.5 times the best prediction.
-  std::vector<SweptChoice> near{};
+  std::vector<NearChoice> near{};
   std::string wrong{};  ///< first difference from the host reference; empty when both results are right
 
   double plan_regret() const { return planned.observed / best.observed - 1; }
@@ -72,6 +81,17 @@ struct RegretSummary {
 };
 RegretSummary summary_of(const std::vector<JobRegret>&);
 
-Json to_json(const std::vector<JobRegret>&, const Node&, std::uint64_t seed);
+/// The document `shiplap/regret`. `command` is the command line that says what is evaluated.
+Json to_json(const std::vector<JobRegret>&, const Node&, std::uint64_t seed, const std::string& command);
+
+/// Jobs that were evaluated before, and what their results depend on.
+struct RecordedRegrets {
+  std::string command;  ///< empty when unknown
+  Conditions conditions;
+  std::string profile_hash;
+  std::vector<JobRegret> jobs;
+};
+/// Reads the document of to_json. Throws Error naming source and key.
+RecordedRegrets recorded_regrets_from_json(const Json&, const std::string& source);
 
 }  // namespace shiplap

@@ -79,11 +79,12 @@ History read_history(const std::string& file) {
   return History::from_json(JsonReader(json, file));
 }
 
-void add_to_history(const std::string& file, std::span<const NodeResult> results) {
+std::string add_to_history(const std::string& file, std::span<const NodeResult> results) {
   const FileLock lock(file);
   History history = read_history(file);
   for (const NodeResult& result : results) history.add(result);
   write_file_atomically(file, history.to_json().dump() + "\n");
+  return lock.missing();
 }
 
 }  // namespace shiplap

@@ -53,8 +53,9 @@ class History {
 
 /// The history in a file; an empty one when there is no such file. Throws Error when it cannot be read.
 History read_history(const std::string& file);
-/// Adds checks to the history in a file, which is made when there is none. Two processes that do so at the same time
-/// lose nothing. Throws Error when the file cannot be read or written.
-void add_to_history(const std::string& file, std::span<const NodeResult>);
+/// Adds checks to the history in a file, which is made when there is none. Processes that do so at the same time lose
+/// nothing. Returns why they could, where the file system has no locks, as a clause for a message; otherwise an empty
+/// text. Throws Error when the file cannot be locked, read or written.
+std::string add_to_history(const std::string& file, std::span<const NodeResult>);
 
 }  // namespace shiplap

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <string_view>
 #include <system_error>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/file_lock.hpp"
 #include "shiplap/core/formats.hpp"
 #include "shiplap/core/json.hpp"
 #include "shiplap/pipeline/profile_cache.hpp"
@@ -42,12 +44,35 @@ RaceResult race_on(const DeviceInfo& info, const RaceField& field, const MakeRea
   return result;
 }
 
-/// The cached races of one job, for all nodes and sizes.
-Json entries_in(const std::filesystem::path& path) {
-  const Json json = read_json_file(path);
+/// The cached races of one job, for all nodes and sizes, in the text of the file `path`.
+Json entries_of(std::string_view text, const std::filesystem::path& path) {
+  const Json json = parse_json(text, path.string());
   const JsonReader reader(json, path.string());
   require_schema(reader, formats::races);
   return reader.at("races").value();
+}
+
+/// The entries of the file with other keys. A text that is no cache of races has none, and neither has a file that does
+/// not exist. Throws Error when the operating system cannot read the file: it is then not to be replaced.
+Json entries_beside(const JobSignature& signature, const std::filesystem::path& path) {
+  Json others = Json::array();
+  if (!std::filesystem::exists(path)) return others;
+  const std::string text = read_text_file(path);
+  Json entries = Json::array();
+  try {
+    entries = entries_of(text, path);
+  } catch (const Error&) {
+    return others;
+  }
+  const JsonReader reader(entries, path.string());
+  for (std::size_t i = 0; i < reader.size(); ++i) try {
+      const JsonReader entry = reader.at(i);
+      if (entry.at("node").string() != signature.node || entry.at("size").string() != signature.size)
+        others.push_back(entry.value());
+    } catch (const Error&) {
+      continue;  // an entry that cannot be read is dropped
+    }
+  return others;
 }
 
 }  // namespace
@@ -89,7 +114,7 @@ std::optional<RaceResult> kept_race(const JobSignature& signature, std::string& 
   std::error_code error;
   if (!path || !std::filesystem::exists(*path, error)) return std::nullopt;
   try {
-    const Json entries = entries_in(*path);
+    const Json entries = entries_of(read_text_file(*path), *path);
     const JsonReader reader(entries, path->string());
     bool of_node = false;
     for (std::size_t i = 0; i < reader.size(); ++i) {
@@ -112,32 +137,20 @@ std::optional<RaceResult> kept_race(const JobSignature& signature, std::string& 
 std::string keep_race(const JobSignature& signature, const RaceResult& result) {
   const auto path = race_path(signature);
   if (!path) return "the winner is not kept, because neither XDG_CACHE_HOME nor HOME is set";
-  std::error_code error;
-  Json entries = Json::array();
   try {
-    if (std::filesystem::exists(*path, error)) entries = entries_in(*path);
-  } catch (const Error&) {
-    entries = Json::array();  // a file that cannot be read is replaced
-  }
-  Json others = Json::array();
-  const JsonReader reader(entries, path->string());
-  for (std::size_t i = 0; i < reader.size(); ++i) try {
-      const JsonReader entry = reader.at(i);
-      if (entry.at("node").string() != signature.node || entry.at("size").string() != signature.size)
-        others.push_back(entry.value());
-    } catch (const Error&) {
-      continue;  // an entry that cannot be read is dropped
-    }
-  others.push_back({{"node", signature.node}, {"size", signature.size}, {"race", to_json(result)}});
-  try {
+    std::error_code error;
     std::filesystem::create_directories(path->parent_path(), error);
+    const FileLock lock(path->string());
+    Json races = entries_beside(signature, *path);
+    races.push_back({{"node", signature.node}, {"size", signature.size}, {"race", to_json(result)}});
     const Json json{{"schema", formats::races.schema},
                     {"version", formats::races.version},
                     {"job", signature.job},
-                    {"races", std::move(others)}};
+                    {"races", std::move(races)}};
     write_file_atomically(*path, json.dump(1) + "\n");
-    return fmt::format("kept in {}", path->string());
-  } catch (const Error& why) {
+    if (lock.missing().empty()) return fmt::format("kept in {}", path->string());
+    return fmt::format("kept in {}; {}", path->string(), lock.missing());
+  } catch (const std::exception& why) {
     return fmt::format("the winner is not kept: {}", why.what());
   }
 }

@@ -24,8 +24,8 @@ std::optional<std::filesystem::path> race_path(const JobSignature&);
 /// Returns the cached race. When it returns nullopt and races of the same job exist for another node or size, or the
 /// file cannot be read, `why_not` receives a sentence about it; otherwise `why_not` is unchanged.
 std::optional<RaceResult> kept_race(const JobSignature&, std::string& why_not);
-/// Writes the race to the cache and replaces an earlier one with the same key. Returns a phrase for the user with the
-/// path, or the reason why nothing was written.
+/// Writes the race to the cache and replaces an earlier one with the same key. Processes that do so at the same time
+/// keep each other's entries. Returns a phrase for the user with the path, or the reason why nothing was written.
 std::string keep_race(const JobSignature&, const RaceResult&);
 
 /// Arguments of race_or_kept.

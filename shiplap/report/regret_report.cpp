@@ -31,10 +31,10 @@ Table errors_table(const std::vector<JobRegret>& jobs) {
   std::map<std::string, std::vector<double>> errors;
   std::map<std::string, std::size_t> covered;
   for (const JobRegret& job : jobs)
-    for (const SweptChoice& one : job.near)
+    for (const NearChoice& one : job.near)
       for (const std::string& of : {std::string("all"), one.choice.strategy}) {
-        errors[of].push_back(std::abs(one.predicted.value / one.observed - 1));
-        covered[of] += one.predicted.low <= one.observed && one.observed <= one.predicted.high ? 1 : 0;
+        errors[of].push_back(std::abs(one.error));
+        covered[of] += one.is_covered ? 1 : 0;
       }
   Table table({{"strategy"},
                {"choices", Align::right},

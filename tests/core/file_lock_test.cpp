@@ -73,6 +73,46 @@ TEST_F(FileLockTest, is_gone_with_a_process_that_is_killed) {
   const FileLock lock((folder / "file").string());
 }
 
+TEST_F(FileLockTest, does_not_wait_for_ever_for_a_process_that_hangs) {
+  const std::string file = (folder / "file").string();
+  const FileLock held(file);
+  const pid_t other = fork();
+  if (other == 0) {
+    const std::string message = message_of([&] { FileLock(file, milliseconds(100)); });
+    const bool says_it = message.find("another process has held") != std::string::npos &&
+                         message.find(".file.lock") != std::string::npos;
+    _exit(says_it ? 0 : 1);
+  }
+  int status = 1;
+  EXPECT_EQ(waitpid(other, &status, 0), other);
+  EXPECT_EQ(status, 0);
+}
+
+// Users of a group share a folder, and the one who came first made the file of the lock.
+TEST_F(FileLockTest, is_of_all_users_who_may_read_its_file) {
+  if (getuid() != 0) GTEST_SKIP() << "only root can become another user";
+  fs::permissions(folder, fs::perms::all);
+  const std::string file = (folder / "file").string();
+  { const FileLock made_by_root(file); }
+  fs::permissions(folder / ".file.lock", fs::perms{0644});
+  constexpr int unreachable = 3;
+  const pid_t other = fork();
+  if (other == 0) {
+    constexpr uid_t nobody = 65534;
+    if (setuid(nobody) != 0 || access(folder.c_str(), W_OK) != 0) _exit(unreachable);
+    try {
+      const FileLock lock(file);
+      _exit(lock.missing().empty() ? 0 : 2);
+    } catch (const Error&) {
+      _exit(1);
+    }
+  }
+  int status = 1;
+  EXPECT_EQ(waitpid(other, &status, 0), other);
+  if (WEXITSTATUS(status) == unreachable) GTEST_SKIP() << "other users cannot reach " << folder;
+  EXPECT_EQ(status, 0);
+}
+
 TEST_F(FileLockTest, without_a_folder_names_the_file) {
   EXPECT_NE(message_of([&] { FileLock((folder / "none" / "file").string()); }).find("none/file"), std::string::npos);
 }

@@ -173,7 +173,7 @@ TEST_F(ReproductionOfAPaper, shows_its_steps_the_figures_made_before) {
   Experiment other = paper;
   other.steps = linked;
   const auto run_of = [&](std::vector<std::string> only) {
-    run_steps(other, bench, {.only = std::move(only)}, made, [](const Reproduction&) {});
+    run_steps(other, bench, {.only = std::move(only)}, made, [](const Reproduction&, const Step&) {});
     return made.steps.at("two").result.findings.front().observed;
   };
   EXPECT_EQ(run_of({"two"}), "nothing");
@@ -186,7 +186,7 @@ TEST_F(ReproductionOfAPaper, refuses_findings_of_no_claim_rows_without_all_cells
   for (const std::span<const Step> wrong : {std::span<const Step>(wrong_claim), std::span<const Step>(wrong_row)}) {
     Experiment other = paper;
     other.steps = wrong;
-    EXPECT_THROW(run_steps(other, bench, {}, made, [](const Reproduction&) {}), Error);
+    EXPECT_THROW(run_steps(other, bench, {}, made, [](const Reproduction&, const Step&) {}), Error);
     EXPECT_TRUE(made.steps.empty());
   }
   EXPECT_THROW(run({.only = {"three"}}), UsageError);

@@ -32,7 +32,8 @@ struct VirtualBench {
 inline Reproduction reproduced(const Experiment& experiment, const Bench& bench, std::vector<std::string> only = {}) {
   Reproduction r = begin_reproduction(experiment, bench);
   const bool every = only.empty();
-  const bool whole = run_steps(experiment, bench, {.only = std::move(only)}, r, [](const Reproduction&) {});
+  const bool whole =
+      run_steps(experiment, bench, {.only = std::move(only)}, r, [](const Reproduction&, const Step&) {});
   if (every && !whole) throw Error("not every step was done");
   return r;
 }

@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -128,6 +130,34 @@ TEST_F(Race, is_run_anew_where_the_kept_winner_does_not_fit) {
   EXPECT_FALSE(second.race->kept);
   EXPECT_THAT(second.race->note, ::testing::HasSubstr("does not fit this job"));
   EXPECT_TRUE(plan(node, job(), {.race = milliseconds(20)}).race->kept) << "the new winner is kept instead";
+}
+
+// Each process keeps races of sizes of its own, all of one job and thus in one file.
+TEST_F(Race, of_many_processes_is_in_the_cache_of_all) {
+  constexpr int processes = 8;
+  constexpr int races = 10;
+  const Plan first = plan(node, job(), {.race = milliseconds(20)});
+  JobSignature signature = signature_of(device->info(), first.job, *node.profile, first.limits, 1);
+  const auto name_of = [](int process, int race) { return "process " + std::to_string(process * races + race); };
+  std::vector<pid_t> children;
+  for (int p = 0; p < processes; ++p) {
+    children.push_back(fork());
+    if (children.back() != 0) continue;
+    for (int i = 0; i < races; ++i) {
+      signature.size = name_of(p, i);
+      keep_race(signature, *first.race);
+    }
+    _exit(0);
+  }
+  for (const pid_t child : children) waitpid(child, nullptr, 0);
+  std::string why_not;
+  int lost = 0;
+  for (int p = 0; p < processes; ++p)
+    for (int i = 0; i < races; ++i) {
+      signature.size = name_of(p, i);
+      lost += !kept_race(signature, why_not);
+    }
+  EXPECT_EQ(lost, 0) << "of " << processes * races;
 }
 
 TEST_F(Race, takes_no_notice_of_a_file_that_cannot_be_read) {
