@@ -7,8 +7,12 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <string_view>
+#include <system_error>
+#include <vector>
 
 #include "cli/check.hpp"
 #include "cli/common.hpp"
@@ -137,6 +141,24 @@ class OneRank : public Ranks {
   void abandon(std::size_t) override {}
 };
 
+constexpr std::string_view run_prefix = "shiplap-run-";
+
+/// Removes what runs have left whose ranks were all killed. A check takes much less than a week.
+void remove_old_runs(const std::filesystem::path& folder) {
+  namespace fs = std::filesystem;
+  constexpr auto longest_run = std::chrono::hours(7 * 24);
+  std::error_code error;
+  std::vector<fs::path> old;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    std::error_code gone;
+    const auto changed = fs::last_write_time(*entry, gone);
+    if (!gone && entry->path().filename().string().starts_with(run_prefix) && entry->is_directory(gone) &&
+        !entry->is_symlink(gone) && fs::file_time_type::clock::now() - changed > longest_run)
+      old.push_back(entry->path());
+  }
+  for (const fs::path& run : old) fs::remove_all(run, error);
+}
+
 std::unique_ptr<Ranks> connect(const FleetCheckFlags& flags, const LaunchedRank& launched) {
   if (launched.size == 1 && flags.folder.empty() && !launched.has_mpi) return std::make_unique<OneRank>();
   if (!flags.folder.empty()) {
@@ -145,8 +167,9 @@ std::unique_ptr<Ranks> connect(const FleetCheckFlags& flags, const LaunchedRank&
           "--folder: the launcher gives the run no name, so that messages of an earlier one could be taken for this "
           "one's; give a new name with --run");
     // A name of a run is no path.
-    std::string name = "shiplap-run-" + launched.run;
+    std::string name = std::string(run_prefix) + launched.run;
     std::ranges::replace(name, '/', '_');
+    if (launched.rank == 0) remove_old_runs(flags.folder);
     return std::make_unique<FileRanks>(flags.folder, name, launched.rank, launched.size);
   }
   if (launched.has_mpi) return mpi_ranks(parse_seconds(flags.begin_within, "--begin-within"));

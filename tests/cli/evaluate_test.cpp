@@ -115,5 +115,81 @@ TEST_F(Cli, evaluate_refuses_bad_flags_before_anything_runs) {
   expect_refused(shiplap("evaluate --device virtual:h200 -o /nowhere/e.json"), 1, {"/nowhere"});
 }
 
+TEST_F(Cli, evaluate_goes_on_where_it_was_interrupted_and_only_there) {
+  const std::string file = (folder / "e.json").string();
+  const std::string evaluate =
+      "evaluate saxpy:n=1024 saxpy:n=2048 saxpy:n=4096 --device virtual:h200 --strategies streams --chunks 1,2 -o '" +
+      file + "'";
+  EXPECT_EQ(shiplap(evaluate + " --resume").code, 0) << "nothing to go on with is no error";
+  const Json whole = Json::parse(read(file));
+  ASSERT_EQ(whole.at("workloads").size(), 3u);
+  // The second workload was left out for want of time, the third is missing, and the first has times of its own.
+  Json half = whole;
+  half["workloads"].erase(2);
+  half["workloads"][1]["not_run"] = "the time of --budget was spent";
+  Json& samples = half["workloads"][0]["points"][0]["samples"]["values"];
+  samples = {samples.at(0).get<double>() + 7};
+  write("e.json", half.dump());
+  const Outcome resumed = shiplap(evaluate + " --resume");
+  EXPECT_EQ(resumed.code, 0) << resumed.err;
+  EXPECT_NE(resumed.err.find("1 workloads have been evaluated"), std::string::npos) << resumed.err;
+  const Json now = Json::parse(read(file));
+  ASSERT_EQ(now.at("workloads").size(), 3u);
+  EXPECT_EQ(now.at("workloads").at(0).at("points").at(0).at("samples").at("values"), samples) << "taken over";
+  EXPECT_EQ(now.at("workloads").at(1), whole.at("workloads").at(1));
+  EXPECT_EQ(now.at("workloads").at(2), whole.at("workloads").at(2));
+
+  expect_refused(shiplap("evaluate saxpy:n=1024 --device virtual:h200 --resume -o '" + file + "'"), 1,
+                 {"--resume", "another measurement", "saxpy:n=4096"});
+  half["profile_hash"] = "of another profile";
+  write("e.json", half.dump());
+  expect_refused(shiplap(evaluate + " --resume"), 1, {"--resume", "another profile", "of another profile"});
+  EXPECT_EQ(shiplap("evaluate saxpy:n=1024 --device virtual:h200 --resume").code, 64)
+      << "there is no file to go on with";
+}
+
+TEST_F(Cli, evaluate_of_random_jobs_goes_on_where_it_was_interrupted) {
+  const std::string file = (folder / "random.json").string();
+  const std::string evaluate =
+      "evaluate --random 2 --seed 3 --rounds 1 --duel-rounds 1 --race 1ms --budget 1ns --device virtual:h200 -o '" +
+      file + "'";
+  ASSERT_EQ(shiplap(evaluate).code, 0) << "no job runs in this time";
+  Json jobs = Json::parse(read(file));
+  ASSERT_EQ(jobs.at("jobs").size(), 2u);
+  const Json time{{"value", 1.5}, {"unit", "ms"}};
+  const Json choice = Json::parse(shiplap("plan saxpy:n=4096 --device virtual:h200 --json").out).at("candidates").at(0);
+  const Json swept{{"choice", choice.at("choice")}, {"predicted", choice.at("predicted")}, {"observed", time}};
+  jobs["jobs"][1] = {{"workload", jobs.at("jobs").at(1).at("workload")},
+                     {"not_run", nullptr},
+                     {"probe_took", time},
+                     {"race_ran", time},
+                     {"race_took", time},
+                     {"choices", 7},
+                     {"best", swept},
+                     {"planned", swept},
+                     {"raced", swept},
+                     {"unprobed", nullptr},
+                     {"plan_regret", 0.0},
+                     {"race_regret", 0.0},
+                     {"wrong", nullptr},
+                     {"near",
+                      {{"strategy", {"streams"}},
+                       {"chunks", {8}},
+                       {"layout", {"three"}},
+                       {"blocks", {nullptr}},
+                       {"graph", {false}},
+                       {"batched", {false}},
+                       {"error", {0.0123}},
+                       {"covered", {true}},
+                       {"observed", {{"values", {1.5}}, {"unit", "ms"}}}}}};
+  write("random.json", jobs.dump());
+  const Outcome resumed = shiplap(evaluate + " --resume");
+  EXPECT_EQ(resumed.code, 0) << resumed.err;
+  const Json now = Json::parse(read(file));
+  EXPECT_EQ(now.at("jobs"), jobs.at("jobs")) << "the job that has run is as it was, the other had no time again";
+  EXPECT_EQ(now.at("summary").at("jobs"), 1);
+  EXPECT_EQ(now.at("summary").at("error_median"), 0.0123);
+}
+
 }  // namespace
 }  // namespace shiplap

@@ -54,6 +54,15 @@ TEST_F(FleetCheck, one_process_checks_its_own_node) {
   EXPECT_EQ(json.at("good"), 1);
 }
 
+TEST_F(FleetCheck, prints_its_judgement_also_where_the_history_cannot_be_written) {
+  fs::create_directory(folder / ".history.json.lock");  // cannot be opened to be locked
+  const Outcome checked =
+      shiplap("fleet check --device virtual:h200 --node here --history '" + (folder / "history.json").string() + "'");
+  EXPECT_EQ(checked.code, 1);
+  EXPECT_THAT(checked.out, HasSubstr("1 good"));
+  EXPECT_THAT(checked.err, AllOf(HasSubstr("cannot lock"), HasSubstr("history.json")));
+}
+
 TEST_F(FleetCheck, eight_processes_send_files_and_leave_none) {
   const Outcome checked = check(8, "");
   EXPECT_EQ(checked.code, 0) << checked.err;

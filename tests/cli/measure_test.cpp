@@ -1,6 +1,7 @@
 // The commands on nodes and their profiles: measure, check, compare, profiles.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -144,6 +145,13 @@ TEST_F(Cli, measure_goes_on_where_it_was_interrupted_and_only_there) {
   fs::rename(file, file + ".partial");
   EXPECT_EQ(shiplap(measure + " --resume").code, 0);
   EXPECT_EQ(Json::parse(read(file))["measurements"][0]["samples_us"], Json({2.5, 2.5, 2.5})) << "what was interrupted";
+  EXPECT_FALSE(fs::exists(file + ".partial"));
+
+  // A measurement that is killed after it has written the file leaves what it kept before.
+  half["measurements"][0]["samples_us"] = {9.5, 9.5, 9.5};
+  fs::last_write_time(write("node.json.partial", half.dump()), fs::last_write_time(file) - std::chrono::seconds(3));
+  EXPECT_EQ(shiplap(measure + " --resume").code, 0);
+  EXPECT_EQ(Json::parse(read(file))["measurements"][0]["samples_us"], Json({2.5, 2.5, 2.5})) << "what was finished";
   EXPECT_FALSE(fs::exists(file + ".partial"));
 
   half["source"] = "shiplap measure --device cuda:7";

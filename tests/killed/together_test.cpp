@@ -24,9 +24,11 @@ class Together : public ::testing::TestWithParam<std::size_t> {
   void SetUp() override {
     std::string name = (fs::temp_directory_path() / "shiplap-together-XXXXXX").string();
     ASSERT_NE(mkdtemp(name.data()), nullptr);
-    folder = name;
+    root = name;
+    folder = root / "folder";
+    fs::create_directory(folder);
   }
-  void TearDown() override { fs::remove_all(folder); }
+  void TearDown() override { fs::remove_all(root); }
 
   /// Starts as many processes as the parameter says at once and waits for all. `words` gives the command of each.
   template <class Words>
@@ -35,17 +37,18 @@ class Together : public ::testing::TestWithParam<std::size_t> {
     for (std::size_t i = 0; i < GetParam(); ++i) {
       ProgramRun run{.words = {SHIPLAP_PROGRAM},
                      .folder = folder,
-                     .cache = folder / "cache",
-                     .messages = folder / fmt::format("messages-{}.md", i)};
+                     .cache = root / "cache",
+                     .messages = root / fmt::format("messages-{}", i)};
       for (std::string& word : words(i)) run.words.push_back(std::move(word));
       processes.push_back(start_program(run));
     }
     for (std::size_t i = 0; i < processes.size(); ++i)
       EXPECT_EQ(wait_for_program(processes[i]).code, 0)
-          << read_text_file((folder / fmt::format("messages-{}.md", i)).string());
-    EXPECT_EQ(temporary_files(folder).size(), 0u);
+          << read_text_file((root / fmt::format("messages-{}", i)).string());
+    EXPECT_EQ(temporary_files(root).size(), 0u);
   }
   using Words = std::vector<std::string>;
+  fs::path root;
   fs::path folder;
 };
 INSTANTIATE_TEST_SUITE_P(Processes, Together, ::testing::Values(2u, 8u));
@@ -55,7 +58,7 @@ TEST_P(Together, races_of_all_processes_are_in_the_cache) {
     return Words{"tune", fmt::format("saxpy:n={}", 1024u << i), "--device", "virtual:h200", "--race", "1ms"};
   });
   std::set<std::string> sizes;
-  for (const auto& file : fs::directory_iterator(folder / "cache" / "shiplap" / "races"))
+  for (const auto& file : fs::directory_iterator(root / "cache" / "shiplap" / "races"))
     if (file.path().extension() == ".json") {
       const Json kept = read_json_file(file.path().string());
       for (const Json& entry : kept.at("races")) sizes.insert(entry.at("size"));

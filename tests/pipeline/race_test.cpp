@@ -160,6 +160,30 @@ TEST_F(Race, of_many_processes_is_in_the_cache_of_all) {
   EXPECT_EQ(lost, 0) << "of " << processes * races;
 }
 
+// A cache that users share, and a user who may replace the file and not read it.
+TEST_F(Race, of_others_are_not_lost_where_they_cannot_be_read) {
+  if (getuid() != 0) GTEST_SKIP() << "only root can become another user";
+  const Plan first = plan(node, job(), {.race = milliseconds(20)});
+  const JobSignature signature = signature_of(device->info(), first.job, *node.profile, first.limits, 1);
+  const std::filesystem::path path = race_path(signature).value();
+  for (auto folder = path.parent_path(); folder != cache.parent_path(); folder = folder.parent_path())
+    std::filesystem::permissions(folder, std::filesystem::perms::all);
+  std::filesystem::permissions(path, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+  constexpr int unreachable = 3;
+  const pid_t other = fork();
+  if (other == 0) {
+    constexpr uid_t nobody = 65534;
+    if (setuid(nobody) != 0 || access(path.parent_path().c_str(), W_OK) != 0) _exit(unreachable);
+    _exit(keep_race(signature, *first.race).find("not kept: cannot read") != std::string::npos ? 0 : 1);
+  }
+  int status = 1;
+  waitpid(other, &status, 0);
+  if (WEXITSTATUS(status) == unreachable) GTEST_SKIP() << "other users cannot reach " << path;
+  EXPECT_EQ(status, 0);
+  std::string why_not;
+  EXPECT_TRUE(kept_race(signature, why_not)) << why_not;
+}
+
 TEST_F(Race, takes_no_notice_of_a_file_that_cannot_be_read) {
   const Plan first = plan(node, job(), {.race = milliseconds(20)});
   const auto path = race_path(signature_of(device->info(), first.job, *node.profile, first.limits, 1));
