@@ -13,7 +13,8 @@
 #include <cerrno>
 #include <limits>
 #include <system_error>
-#include <thread>
+
+#include "shiplap/core/deadline.hpp"
 
 namespace shiplap {
 namespace {
@@ -102,9 +103,9 @@ ProgramEnd wait_for_program(int process) {
 
 ProgramEnd run_program_to_its_end(const ProgramRun& run) { return wait_for_program(start_program(run)); }
 
-ProgramEnd kill_program_after(const ProgramRun& run, std::chrono::microseconds time) {
+ProgramEnd kill_program_after(const ProgramRun& run, Seconds time) {
   const int process = start_program(run);
-  std::this_thread::sleep_for(time);
+  sleep_for(time);
   kill(process, SIGKILL);
   return wait_for_program(process);
 }

@@ -1,11 +1,12 @@
 // Runs a program and kills it on the way: after a time, or at one of its calls that change files.
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <filesystem>
 #include <string>
 #include <vector>
+
+#include "shiplap/core/units.hpp"
 
 namespace shiplap {
 
@@ -31,7 +32,7 @@ int start_program(const ProgramRun&);
 ProgramEnd wait_for_program(int process);
 ProgramEnd run_program_to_its_end(const ProgramRun&);
 /// Sends SIGKILL after this time, if the program has not ended by then.
-ProgramEnd kill_program_after(const ProgramRun&, std::chrono::microseconds);
+ProgramEnd kill_program_after(const ProgramRun&, Seconds);
 /// Sends SIGKILL when the program's first thread is about to make call number `call`, counted from 0, of those that
 /// change files: opening to write, writing, flushing, renaming, removing, locking. All are counted when there are
 /// fewer. Throws std::system_error when this process may not trace another one.

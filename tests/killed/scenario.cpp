@@ -4,11 +4,14 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
-#include <chrono>
+#include <algorithm>
+#include <limits>
 #include <map>
 #include <random>
+#include <set>
 #include <string>
 
+#include "shiplap/core/deadline.hpp"
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/json.hpp"
 #include "tests/killed/killed_program.hpp"
@@ -17,7 +20,6 @@ namespace shiplap {
 namespace {
 
 namespace fs = std::filesystem;
-using Clock = std::chrono::steady_clock;
 
 /// A folder with the files of one command and its cache.
 class Place {
@@ -45,6 +47,14 @@ class Place {
   }
   std::string messages() const { return read_text_file((root_ / "err").string()); }
   std::string torn() const { return torn_files(folder()) + torn_files(root_ / "cache"); }
+  /// Files that stay once they are there.
+  std::set<fs::path> files() const {
+    std::set<fs::path> all;
+    for (const auto& entry : fs::recursive_directory_iterator(root_))
+      if (entry.is_regular_file() && entry.path().extension() != ".partial" && entry.path().extension() != ".tmp")
+        all.insert(entry.path());
+    return all;
+  }
   std::size_t most_temporary_files() const {
     std::map<fs::path, std::size_t> in_folder;
     std::size_t most = 0;
@@ -64,16 +74,16 @@ std::size_t asked_moments(std::size_t otherwise) {
 /// An uninterrupted run: its result, how long it takes, and how often it changes files.
 struct Undisturbed {
   Json result;
-  std::chrono::microseconds time{0};
+  Seconds time{0};
   std::size_t calls = 0;
 };
 
 Undisturbed undisturbed_run(const Scenario& scenario, const Place& place) {
   Undisturbed run;
   place.empty(scenario);
-  const auto begin = Clock::now();
+  const Seconds begin = wall_clock();
   const ProgramEnd end = run_program_to_its_end(place.run_of(scenario.command));
-  run.time = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - begin);
+  run.time = wall_clock() - begin;
   EXPECT_EQ(end.code, 0) << place.messages();
   run.result = scenario.result(place.folder());
   place.empty(scenario);
@@ -140,16 +150,18 @@ void expect_to_survive_kills(const Scenario& scenario, std::size_t moments) {
   std::size_t killed = 0;
   std::size_t ended = 0;
   bool goes_on = false;
-  const auto begin = Clock::now();
+  const Seconds begin = wall_clock();
   const std::size_t all = asked_moments(moments);
   place.empty(scenario);
   while (killed < all && !::testing::Test::HasFailure()) {
     const ProgramRun run = place.run_of(goes_on ? resume : scenario.command);
+    const std::set<fs::path> before = place.files();
     const ProgramEnd end =
         killed % 2 == 0
-            ? kill_program_after(run, undisturbed.time * (random() % 1000) / 1000)
+            ? kill_program_after(run, undisturbed.time * std::uniform_real_distribution<double>()(random))
             : kill_program_at_call(run, std::uniform_int_distribution<std::size_t>(0, undisturbed.calls - 1)(random));
     EXPECT_EQ(place.torn(), "");
+    EXPECT_TRUE(std::ranges::includes(place.files(), before)) << "a file is gone";
     EXPECT_LE(place.most_temporary_files(), 1u);
     goes_on = end.was_killed;
     killed += end.was_killed ? 1 : 0;
@@ -161,7 +173,7 @@ void expect_to_survive_kills(const Scenario& scenario, std::size_t moments) {
   expect_the_same_end(scenario, place, run_program_to_its_end(place.run_of(goes_on ? resume : scenario.command)),
                       undisturbed);
   fmt::print("{} kills, {} of {} runs ended in spite of them, {} calls that change files, {:.1f} s\n", killed,
-             ended + 1, ended + 1, undisturbed.calls, std::chrono::duration<double>(Clock::now() - begin).count());
+             ended + 1, ended + 1, undisturbed.calls, (wall_clock() - begin).count());
 }
 
 }  // namespace shiplap

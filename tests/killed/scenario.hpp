@@ -24,8 +24,8 @@ struct Scenario {
 
 /// Kills the command at as many moments as SHIPLAP_MOMENTS says (`moments` without it), half of them at random times of
 /// its run and half at its calls that change files, and goes on after each kill until it has ended. After every kill
-/// each file in the folder and the cache must be whole, and at most one temporary file may be left in a folder. The end
-/// must give the same result as a run that nobody interrupts.
+/// each file in the folder and the cache must be whole, none may have gone, and at most one temporary file may be left
+/// in a folder. The end must give the same result as a run that nobody interrupts.
 void expect_to_survive_kills(const Scenario&, std::size_t moments);
 
 /// The files below a folder that a reader cannot use, one a line: JSON that is cut off, tables without the end of a

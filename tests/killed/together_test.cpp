@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -85,14 +86,20 @@ TEST_P(Together, steps_of_all_processes_are_in_the_reproduction) {
 
 TEST_P(Together, one_output_is_whole_whoever_wrote_it_last) {
   run_all([](std::size_t i) {
-    return Words{"evaluate", fmt::format("saxpy:n={}", 1024u << i),
-                 "--device", "virtual:h200",
-                 "--chunks", "1,2",
-                 "-o",       "e.json",
-                 "--csv",    "e.csv"};
+    return Words{"evaluate",     fmt::format("saxpy:n={}", 1024u << i),
+                 "--device",     "virtual:h200",
+                 "--strategies", "streams",
+                 "--layouts",    "three",
+                 "--chunks",     "1,2",
+                 "-o",           "e.json",
+                 "--csv",        "e.csv"};
   });
   EXPECT_EQ(torn_files(folder), "");
   EXPECT_EQ(read_json_file((folder / "e.json").string()).at("workloads").size(), 1u);
+  std::set<std::string> workloads;
+  std::istringstream csv(read_text_file((folder / "e.csv").string()));
+  for (std::string line; std::getline(csv, line);) workloads.insert(line.substr(0, line.find(',')));
+  EXPECT_EQ(workloads.size(), 2u) << "the head of the column and one workload";
 }
 
 }  // namespace
