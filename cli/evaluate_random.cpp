@@ -26,7 +26,7 @@ std::vector<JobRegret> evaluated_before(const EvaluateFlags& flags, const std::s
   require_same_run(flags.output, {before.command, before.conditions}, {command, node.device->info().conditions});
   require_same_profile(flags.output, before.profile_hash, parameter_hash(*node.profile));
   std::erase_if(before.jobs, [](const JobRegret& job) { return !job.not_run.empty(); });
-  note(fmt::format("going on with {}: {} jobs have been evaluated", flags.output, before.jobs.size()));
+  note(fmt::format("going on with {}; jobs evaluated before: {}", flags.output, before.jobs.size()));
   return before.jobs;
 }
 

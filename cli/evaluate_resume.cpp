@@ -55,7 +55,7 @@ Evaluation evaluated_before(const EvaluateFlags& flags, Evaluation begun) {
   require_same_profile(flags.output, before.profile_hash, begun.profile_hash);
   // What did not run may run now: the budget is another one, and memory may have become free.
   std::erase_if(before.workloads, [](const EvaluatedWorkload& workload) { return !workload.not_run.empty(); });
-  note(fmt::format("going on with {}: {} workloads have been evaluated", flags.output, before.workloads.size()));
+  note(fmt::format("going on with {}; workloads evaluated before: {}", flags.output, before.workloads.size()));
   return before;
 }
 

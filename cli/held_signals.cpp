@@ -3,8 +3,8 @@
 #include <signal.h>
 
 #include <array>
-#include <atomic>
 #include <cerrno>
+#include <csignal>
 
 namespace shiplap::cli {
 namespace {
@@ -12,10 +12,8 @@ namespace {
 constexpr std::array held_signals{SIGINT, SIGQUIT, SIGTERM, SIGHUP};
 std::array<struct sigaction, held_signals.size()> earlier_actions{};
 
-// A signal handler may use lock-free atomics.
-std::atomic<int> program_to_signal{0};
-std::atomic<int> pending_signal{0};
-static_assert(std::atomic<int>::is_always_lock_free);
+volatile std::sig_atomic_t program_to_signal = 0;
+volatile std::sig_atomic_t pending_signal = 0;
 
 void hold_signal(int signal) {
   const int before = errno;
@@ -47,8 +45,10 @@ HeldSignals::~HeldSignals() {
 }
 
 void HeldSignals::are_for(int process) {
-  program_to_signal = process;
-  if (const int signal = pending_signal.exchange(0); signal != 0) kill(process, signal);
+  program_to_signal = process;  // the handler leaves `pending_signal` alone from here on
+  const int signal = pending_signal;
+  pending_signal = 0;
+  if (signal != 0) kill(process, signal);
 }
 
 void HeldSignals::are_for_this_process() { program_to_signal = 0; }

@@ -135,7 +135,7 @@ TEST_F(Race, is_run_anew_where_the_kept_winner_does_not_fit) {
 // Each process keeps races of sizes of its own, all of one job and thus in one file.
 TEST_F(Race, of_many_processes_is_in_the_cache_of_all) {
   constexpr int processes = 8;
-  constexpr int races = 10;
+  constexpr int races = 3;
   const Plan first = plan(node, job(), {.race = milliseconds(20)});
   JobSignature signature = signature_of(device->info(), first.job, *node.profile, first.limits, 1);
   const auto name_of = [](int process, int race) { return "process " + std::to_string(process * races + race); };
