@@ -19,6 +19,7 @@
 #include <string>
 #include <system_error>
 
+#include "cli/output.hpp"
 #include "shiplap/core/error.hpp"
 
 namespace shiplap::cli {
@@ -69,7 +70,8 @@ class ChildOutput {
     while (read_ >= 0) {
       const ssize_t n = ::read(read_, piece.data(), piece.size());
       if (n < 0 && errno == EINTR) continue;
-      if (n < 0) break;
+      if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) break;
+      if (n < 0) cannot("read");
       if (n == 0) {
         close_end(read_);
         break;
@@ -79,13 +81,10 @@ class ChildOutput {
     if (!kept_) pass_on();
   }
   void pass_on() {
-    std::size_t done = 0;
-    while (done < text_.size()) {
-      const ssize_t n = ::write(descriptor_, text_.data() + done, text_.size() - done);
-      if (n < 0 && errno == EINTR) continue;
-      if (n <= 0) break;
-      done += static_cast<std::size_t>(n);
-    }
+    if (descriptor_ == STDOUT_FILENO)
+      print_verbatim(text_);
+    else
+      print_error(text_);
     text_.clear();
   }
 

@@ -241,14 +241,12 @@ TextStyle style_of_stdout() {
   return style;
 }
 
-void print_verbatim(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
-
 void print(std::string_view text) { print_verbatim(in_flags(text)); }
 
 void print_json(const Json& json) { print_verbatim(json.dump(2) + "\n"); }
 
 void note(std::string_view text) {
-  fmt::print(stderr, "{}\n", wrap(fmt::format("note: {}", in_flags(text)), 100, "      "));
+  print_error(wrap(fmt::format("note: {}", in_flags(text)), 100, "      ") + "\n");
 }
 
 void require_writable(const std::filesystem::path& path, std::string_view flag) {

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "cli/cli11.hpp"
+#include "cli/output.hpp"
 #include "shiplap/core/json.hpp"
 #include "shiplap/pipeline/plan.hpp"
 #include "shiplap/report/table.hpp"
@@ -68,8 +69,6 @@ TextStyle style_of_stdout();
 /// Prints text for people, with the library's parameters as flags (parameter_names.hpp).
 void print(std::string_view text);
 void print_json(const Json&);
-/// Prints text for programs unchanged.
-void print_verbatim(std::string_view text);
 /// Prints "note: …" on stderr, wrapped.
 void note(std::string_view text);
 

@@ -219,8 +219,9 @@ void run_rank_zero(Ranks& others, const FleetCheckFlags& flags, CoordinatorOptio
   auto* const mpi = dynamic_cast<MpiRanks*>(&others);
   if (mpi != nullptr && run.missing.empty()) mpi->end();
   report_fleet(run.results, {.missing = run.missing, .failed = run.failed}, flags.output, style);
-  std::fflush(nullptr);
-  if (mpi != nullptr) mpi->abort(static_cast<int>(ExitCode::success));  // an orderly end would wait for missing ranks
+  if (mpi == nullptr) return;
+  const ExitCode code = flush_output() == 0 ? ExitCode::success : ExitCode::failure;
+  mpi->abort(static_cast<int>(code));  // an orderly end would wait for missing ranks
 }
 
 /// Runs what a rank does. Under MPI an error ends all ranks: an orderly end would wait for those that know nothing of
@@ -232,7 +233,7 @@ void run_rank(Ranks& ranks, const std::function<void()>& run) {
     run();
   } catch (const Error& error) {
     if (mpi->has_ended()) throw;
-    fmt::print(stderr, "shiplap: {}\n", in_flags(error.what()));
+    print_error(fmt::format("shiplap: {}\n", in_flags(error.what())));
     std::fflush(nullptr);
     mpi->abort(static_cast<int>(error.code()));
     throw;

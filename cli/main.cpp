@@ -25,7 +25,9 @@
 #include "cli/tune.hpp"
 #include "cli/version.hpp"
 
-int main(int argc, char** argv) {
+namespace {
+
+int run_shiplap(int argc, char** argv) {
   CLI::App app{"Measure how data moves between host and GPU, plan the fastest way through a kernel, and run it."};
   app.name("shiplap");
   app.set_version_flag("--version", shiplap::cli::version_text("shiplap"));
@@ -54,4 +56,10 @@ int main(int argc, char** argv) {
   const int own = reproduces ? 2 : static_cast<int>(dashes - argv);
   shiplap::cli::add_reproduce(app, std::vector<std::string>(argv + (reproduces ? own : argc), argv + argc));
   return shiplap::cli::run_program(app, own, argv, shiplap::cli::asked_exit_codes(own, argv));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return shiplap::cli::run_main("shiplap", shiplap::cli::asked_exit_codes(argc, argv), run_shiplap, argc, argv);
 }

@@ -1,40 +1,91 @@
 #include "cli/program.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
 #include <cstdio>
 #include <exception>
-#include <new>
 #include <string_view>
+#include <system_error>
 
+#include "cli/output.hpp"
 #include "cli/parameter_names.hpp"
 #include "cli/unknown_command.hpp"
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/what_failed.hpp"
 
 namespace shiplap::cli {
+namespace {
 
-int run_program(CLI::App& app, int argc, char** argv, ExitCodes codes) {
-  const auto complain = [&](std::string_view message, ExitCode code) {
-    fmt::print(stderr, "{}: {}\n", app.get_name(), in_flags(message));
+/// A file that is opened while stdout or stderr is closed would have its number and receive what is meant for it.
+void occupy_closed_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(stream, F_GETFD) >= 0 || errno != EBADF) continue;
+    // What is opened gets the lowest free number. Its use fails, as that of a closed stream does.
+    [[maybe_unused]] const int opened = ::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+  }
+}
+
+void complain(const char* name, std::string_view message) noexcept {
+  try {
+    print_error(fmt::format("{}: {}\n", name, in_flags(message)));
+  } catch (const std::exception&) {  // there is no memory for the names of flags
+    print_error(name);
+    print_error(": ");
+    print_error(message);
+    print_error("\n");
+  }
+}
+
+void complain_of_output(const char* name, int error) noexcept {
+  try {
+    complain(name, fmt::format("stdout cannot be written ({}), so the output is incomplete; free space on the disk that "
+                               "it goes to, or send it elsewhere",
+                               std::generic_category().message(error)));
+  } catch (const std::exception&) {
+    complain(name, "stdout cannot be written, so the output is incomplete");
+  }
+}
+
+int guarded(const char* name, ExitCodes codes, int (*run)(int, char**), int argc, char** argv) {
+  const auto failed = [&](std::string_view message, ExitCode code) {
+    complain(name, message);
     return exit_code(codes, code);
   };
   try {
-    require_known_command(app, argc, argv);
+    return run(argc, argv);
+  } catch (const Error& e) {
+    return failed(e.what(), e.code());
+  } catch (const std::exception& e) {
+    return failed(what_failed(e), ExitCode::failure);
+  }
+}
+
+}  // namespace
+
+int run_main(const char* name, ExitCodes codes, int (*run)(int, char**), int argc, char** argv) {
+  occupy_closed_streams();
+  const int code = guarded(name, codes, run, argc, argv);
+  const int error = flush_output();
+  if (error == 0) return code;
+  complain_of_output(name, error);
+  return code == static_cast<int>(ExitCode::success) ? exit_code(codes, ExitCode::failure) : code;
+}
+
+int run_program(CLI::App& app, int argc, char** argv, ExitCodes codes) {
+  require_known_command(app, argc, argv);
+  try {
     app.parse(argc, argv);
     return static_cast<int>(ExitCode::success);
   } catch (const CLI::ExtrasError&) {
-    return complain(message_on_unexpected(app), ExitCode::usage);
+    throw UsageError(message_on_unexpected(app));
   } catch (const CLI::RuntimeError& e) {
     return e.get_exit_code();  // the exit code of a program that was run
   } catch (const CLI::ParseError& e) {
     return app.exit(e) == 0 ? 0 : exit_code(codes, ExitCode::usage);
-  } catch (const Error& e) {
-    return complain(e.what(), e.code());
-  } catch (const std::bad_alloc&) {
-    return complain("the host has not enough memory for this; make the workload smaller", ExitCode::failure);
-  } catch (const std::exception& e) {
-    return complain(e.what(), ExitCode::failure);
   }
 }
 

@@ -244,6 +244,7 @@ void write_file_atomically(const std::string& path, std::string_view content) {
   if (error && error != std::errc::no_such_file_or_directory) cannot_write(path, error.value());
   struct stat old {};
   const bool exists = ::stat(target.c_str(), &old) == 0;
+  if (!exists && errno != ENOENT) cannot_write(path, errno);
   if (exists && S_ISDIR(old.st_mode)) cannot_write(path, EISDIR);
   // Renaming would replace a device or a pipe by a regular file.
   if (exists && !S_ISREG(old.st_mode))

@@ -5,6 +5,8 @@
 #include <thread>
 #include <vector>
 
+#include "shiplap/core/thread.hpp"
+
 namespace shiplap {
 
 void parallel_for(std::uint64_t count, std::uint64_t grain,
@@ -21,13 +23,13 @@ void parallel_for(std::uint64_t count, std::uint64_t grain,
     for (std::uint64_t w = 0; w < workers; ++w) {
       const std::uint64_t begin = grains * w / workers * grain;
       const std::uint64_t end = std::min(count, grains * (w + 1) / workers * grain);
-      threads.emplace_back([&, begin, end, w] {
+      threads.push_back(start_thread([&, begin, end, w] {
         try {
           body(begin, end);
         } catch (...) {
           failures[w] = std::current_exception();
         }
-      });
+      }));
     }
   }
   for (const auto& failure : failures)

@@ -2,12 +2,14 @@
 
 #include <utility>
 
+#include "shiplap/core/thread.hpp"
+
 namespace shiplap {
 
 HostAgents::HostAgents(std::size_t agents, std::function<void(std::size_t)> begin)
     : ended_(std::make_unique<std::atomic<bool>[]>(agents)), begin_(std::move(begin)) {
   try {
-    for (std::size_t a = 1; a < agents; ++a) threads_.emplace_back([this, a] { serve(a); });
+    for (std::size_t a = 1; a < agents; ++a) threads_.push_back(start_thread([this, a] { serve(a); }));
     while (begun_.load(std::memory_order_acquire) < threads_.size()) std::this_thread::yield();
     if (failure_) std::rethrow_exception(failure_);
   } catch (...) {  // threads that were started already must not wait for ever

@@ -18,6 +18,13 @@ class PinnedRegions : public std::enable_shared_from_this<PinnedRegions> {
  public:
   /// Calls `pin` unless the memory at `data` is held already. The last holder calls `unpin`.
   Memory hold(std::byte* data, Bytes size, const std::function<void()>& pin, std::function<void(std::byte*)> unpin) {
+    // Made before anything is pinned, because there may be no memory for it.
+    Memory::Release release = [self = shared_from_this(), unpin = std::move(unpin)](std::byte* p) {
+      const std::lock_guard last(self->mutex_);
+      if (--self->holders_[p] > 0) return;
+      self->holders_.erase(p);
+      unpin(p);
+    };
     const std::lock_guard guard(mutex_);
     if (holders_[data] == 0) {
       try {
@@ -28,13 +35,7 @@ class PinnedRegions : public std::enable_shared_from_this<PinnedRegions> {
       }
     }
     ++holders_[data];
-    return {data, size, Place::host(), MemoryKind::pinned,
-            [self = shared_from_this(), unpin = std::move(unpin)](std::byte* p) {
-              const std::lock_guard last(self->mutex_);
-              if (--self->holders_[p] > 0) return;
-              self->holders_.erase(p);
-              unpin(p);
-            }};
+    return {data, size, Place::host(), MemoryKind::pinned, std::move(release)};
   }
   bool holds(std::byte* data) const {
     const std::lock_guard guard(mutex_);

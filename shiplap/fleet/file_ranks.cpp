@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <fstream>
+#include <new>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -41,13 +42,21 @@ std::optional<std::size_t> sender(const std::string& name) {
 FileRanks::FileRanks(const fs::path& shared, const std::string& run, std::size_t rank, std::size_t size)
     : run_(shared / run), rank_(rank), size_(size) {
   if (rank >= size) throw UsageError(fmt::format("rank {} of {} ranks: the first rank is 0", rank, size));
-  make_folder(inbox(rank));
+  try {
+    make_folder(inbox(rank));
+  } catch (...) {
+    leave();
+    throw;
+  }
 }
 
-FileRanks::~FileRanks() {
+FileRanks::~FileRanks() { leave(); }
+
+void FileRanks::leave() noexcept try {
   std::error_code ignored;
   fs::remove_all(inbox(rank_), ignored);
   fs::remove(run_, ignored);  // only when it is empty
+} catch (const std::bad_alloc&) {  // without memory the folder stays
 }
 
 fs::path FileRanks::inbox(std::size_t rank) const { return run_ / fmt::format("to-{}", rank); }

@@ -31,6 +31,7 @@ class FileRanks : public Ranks {
   void abandon(std::size_t rank) override;
 
  private:
+  void leave() noexcept;
   std::filesystem::path inbox(std::size_t rank) const;
   void collect();
   [[noreturn]] void cannot_receive(const std::error_code&) const;

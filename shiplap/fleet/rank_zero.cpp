@@ -9,6 +9,8 @@
 #include <utility>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/thread.hpp"
+#include "shiplap/core/what_failed.hpp"
 
 namespace shiplap {
 namespace {
@@ -17,6 +19,14 @@ namespace {
 constexpr Seconds look_at_worker = milliseconds(100);
 /// Longest wait at once. A condition variable cannot wait for an infinite time.
 constexpr Seconds longest_wait{3600};
+
+std::string message_of(const std::exception_ptr& failure) {
+  try {
+    std::rethrow_exception(failure);
+  } catch (const std::exception& error) {
+    return what_failed(error);
+  }
+}
 
 }  // namespace
 
@@ -80,24 +90,25 @@ std::optional<RankMessage> RankZero::Worker::receive(const Deadline& deadline) {
 FleetRun coordinate_and_work(Ranks& others, const CoordinatorOptions& options, const RankWork& own_work,
                              Seconds longest_silence) {
   RankZero both(others);
-  std::string failure;
+  std::exception_ptr failure;
   FleetRun run;
   {
-    const std::jthread worker([&] {
-      try {
-        work(both.worker(), own_work, longest_silence);
-      } catch (const std::exception& error) {
-        failure = error.what();  // the coordinator finds this rank silent, as any other
-      }
-    });
+    std::jthread worker;
     try {
+      worker = start_thread([&] {
+        try {
+          work(both.worker(), own_work, longest_silence);
+        } catch (...) {
+          failure = std::current_exception();  // the coordinator finds this rank silent, as any other
+        }
+      });
       run = coordinate(both.coordinator(), options);
     } catch (...) {
       end_all_ranks(both.coordinator());
       throw;
     }
   }
-  if (!failure.empty()) run.failed.push_back("rank 0: " + failure);
+  if (failure) run.failed.push_back("rank 0: " + message_of(failure));
   return run;
 }
 

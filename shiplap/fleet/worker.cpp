@@ -5,8 +5,11 @@
 #include <exception>
 #include <future>
 #include <nlohmann/json.hpp>
+#include <system_error>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/thread.hpp"
+#include "shiplap/core/what_failed.hpp"
 
 namespace shiplap {
 namespace {
@@ -19,7 +22,7 @@ DeviceList listed(const RankWork& work) {
   try {
     return {.devices = work.devices(), .failure = {}};
   } catch (const std::exception& error) {
-    return {.devices = {}, .failure = error.what()};
+    return {.devices = {}, .failure = what_failed(error)};
   }
 }
 
@@ -28,7 +31,7 @@ std::string report(Task task, const std::string& device, const std::function<Jso
   try {
     return to_text(task, device, act());
   } catch (const std::exception& error) {
-    return failure_text(task, device, error.what());
+    return failure_text(task, device, what_failed(error));
   }
 }
 
@@ -39,12 +42,22 @@ void check(Ranks& ranks, const RankWork& work, const std::vector<std::string>& d
   }
 }
 
+/// What a thread of its own reports on the copies with a device, or why there is none.
+std::future<std::string> copying(const RankWork& work, const std::string& device, Seconds begin) {
+  try {
+    return std::async(std::launch::async, [&work, &device, begin] {
+      return report(Task::copy_at_once, device, [&] { return work.copy_at_once(device, begin); });
+    });
+  } catch (const std::system_error& refused) {
+    return std::async(std::launch::deferred, [&device, refused] {
+      return report(Task::copy_at_once, device, [&]() -> Json { throw_no_thread(refused); });
+    });
+  }
+}
+
 void copy_at_once(Ranks& ranks, const RankWork& work, const std::vector<std::string>& devices, Seconds begin) {
   std::vector<std::future<std::string>> reports;
-  for (const std::string& device : devices)
-    reports.push_back(std::async(std::launch::async, [&work, &device, begin] {
-      return report(Task::copy_at_once, device, [&] { return work.copy_at_once(device, begin); });
-    }));
+  for (const std::string& device : devices) reports.push_back(copying(work, device, begin));
   for (std::future<std::string>& one : reports) ranks.send(coordinator, one.get());
 }
 

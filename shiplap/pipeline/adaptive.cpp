@@ -190,9 +190,14 @@ void Adaptive::submit(Policy& policy, std::deque<InFlight>& in_flight, Batch bat
   batch.arrays = slot.arrays;
   const std::uint32_t choice = policy.choice(batch.number);
   const Wanted wanted = policy.wanted(batch.number);
-  slot.choices.at(choice)->submit({.trace = trace_for(wanted)});
-  slot.busy = true;
   in_flight.push_back({.batch = batch, .choice = choice, .wanted = wanted});
+  try {
+    slot.choices.at(choice)->submit({.trace = trace_for(wanted)});
+  } catch (...) {
+    in_flight.pop_back();
+    throw;
+  }
+  slot.busy = true;
 }
 
 BatchSeen Adaptive::seen_of(const InFlight& one, const RunResult& result) const {

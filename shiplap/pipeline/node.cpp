@@ -41,7 +41,7 @@ Node load_or_measure(MeasurableDevice& device, const std::function<void(std::str
     measured.profile = profile_from(measured.result, device.info(), command);
     return measured;
   };
-  const auto to_stderr = [](std::string_view text) { fmt::print(stderr, "shiplap: {}\n", text); };
+  const auto to_stderr = [](std::string_view text) { std::fputs(fmt::format("shiplap: {}\n", text).c_str(), stderr); };
   return node_of(device, profile_of(device, measure_now, say ? say : to_stderr));
 }
 

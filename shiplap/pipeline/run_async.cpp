@@ -7,6 +7,7 @@
 
 #include "shiplap/core/deadline.hpp"
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/thread.hpp"
 
 namespace shiplap {
 
@@ -28,7 +29,7 @@ Running run_async(Device& device, Prepared& prepared, void* stream, RunOptions o
     return prepared.run(options);
   });
   running.result_ = task.get_future();
-  running.thread_ = std::jthread(std::move(task));
+  running.thread_ = start_thread(std::move(task));
   return running;
 }
 

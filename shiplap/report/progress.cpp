@@ -8,6 +8,8 @@
 #include <string>
 #include <utility>
 
+#include "shiplap/core/thread.hpp"
+
 namespace shiplap {
 namespace {
 
@@ -43,7 +45,7 @@ void Progress::clear() {
 }
 
 ElapsedProgress::ElapsedProgress(std::string what, std::FILE* stream, Seconds silent)
-    : thread_([this, what = std::move(what), stream, silent](const std::stop_token& stop) {
+    : thread_(start_thread([this, what = std::move(what), stream, silent](const std::stop_token& stop) {
         Progress progress(stream);
         Seconds elapsed = silent;
         std::unique_lock lock(mutex_);
@@ -52,6 +54,6 @@ ElapsedProgress::ElapsedProgress(std::string what, std::FILE* stream, Seconds si
         };
         for (Seconds wait = silent; !is_over(wait); wait = Seconds{1}, elapsed += wait)
           progress.update(fmt::format("{} … {:.0f} s", what, elapsed.count()));
-      }) {}
+      })) {}
 
 }  // namespace shiplap

@@ -153,16 +153,22 @@ class VirtualDevice : public MeasurableDevice {
                       id_, to_string(size), to_string(*available)));
     const std::size_t page = page_size();
     const std::size_t rounded = std::max<std::size_t>(1, (size.count + page - 1) / page) * page;
-    std::byte* data = moved ? touched_memory(rounded, page) : reserved_memory(rounded);
-    if (data == nullptr) throw Error(fmt::format("{}: no host memory for {}", id_, to_string(size)));
-    allocations_->add(data, {.name = {}, .place = place, .memory = kind, .size = size});
-    return Memory(data, size, place, kind, [given = allocations_, moved, rounded](std::byte* p) {
-      given->remove(p);
+    const auto give_back = [moved, rounded](std::byte* p) {
       if (moved)
         std::free(p);
       else
         munmap(p, rounded);
-    });
+    };
+    // Nothing that may throw comes behind the entry of the block.
+    Memory::Release release = [given = allocations_, give_back](std::byte* p) {
+      given->remove(p);
+      give_back(p);
+    };
+    std::unique_ptr<std::byte, decltype(give_back)> data(
+        moved ? touched_memory(rounded, page) : reserved_memory(rounded), give_back);
+    if (data == nullptr) throw Error(fmt::format("{}: no host memory for {}", id_, to_string(size)));
+    allocations_->add(data.get(), {.name = {}, .place = place, .memory = kind, .size = size});
+    return Memory(data.release(), size, place, kind, std::move(release));
   }
 
   MemoryKind kind_of(const std::byte* data) const override {

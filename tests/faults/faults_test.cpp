@@ -1,0 +1,111 @@
+// Every call on files, every request for memory and every start of a thread or process fails once, in what users do.
+//
+// By default memory fails once for each distinct stack of calls, for a limited time. SHIPLAP_FAULTS=all lets each
+// request for memory fail, once and from there on.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <string_view>
+
+#include "tests/faults/expectation.hpp"
+#include "tests/faults/runs.hpp"
+#include "tests/faults/scenario.hpp"
+
+namespace shiplap::faults {
+namespace {
+
+bool is_long() {
+  const char* wanted = std::getenv("SHIPLAP_FAULTS");
+  return wanted != nullptr && std::string_view(wanted) == "all";
+}
+
+std::vector<int> errors_of(std::string_view function) {
+  if (function == "write") return {ENOSPC, EIO, EINTR, 0};
+  if (function == "read" || function == "fread" || function == "pread64") return {EIO, EINTR};
+  if (function == "fsync" || function == "fdatasync" || function == "close") return {EIO, ENOSPC, EINTR};
+  if (function == "flock") return {ENOLCK, EINTR};
+  if (function == "readdir") return {EIO};
+  if (function.find("stat") != std::string_view::npos || function == "readlink" || function == "realpath")
+    return {EACCES, EIO};
+  if (function == "rename" || function == "mkdir" || function.starts_with("unlink") || function == "remove" ||
+      function == "rmdir" || function == "fchmod")
+    return {EACCES, EROFS, EIO, ENOSPC};
+  return {EACCES, EROFS, EMFILE, EIO, ENOSPC, EINTR};  // what opens or makes a file
+}
+
+/// The first difference of two texts, with what is before it.
+std::string difference(const std::string& one, const std::string& other) {
+  const std::size_t at =
+      static_cast<std::size_t>(std::ranges::mismatch(one, other).in1 - one.begin());
+  constexpr std::size_t around = 80;
+  const std::size_t begin = at < around ? 0 : at - around;
+  return one.substr(begin, 2 * around) + "\nand\n" + other.substr(begin, 2 * around);
+}
+
+class Faults : public ::testing::TestWithParam<Scenario> {
+ protected:
+  Runs runs{GetParam()};
+  Outcome whole = runs.run({});
+  std::uint64_t struck = 0;
+  std::map<std::string, int> violations;
+
+  void SetUp() override {
+    ASSERT_TRUE(WIFEXITED(whole.status) && WEXITSTATUS(whole.status) == 0) << whole.err;
+    const Outcome again = runs.run({});
+    ASSERT_TRUE(again.out == whole.out) << difference(again.out, whole.out);
+    for (const auto& [path, text] : whole.files)
+      ASSERT_TRUE(again.files.at(path) == text) << path << ": " << difference(again.files.at(path), text);
+  }
+  void TearDown() override {
+    for (const auto& [text, times] : violations) ADD_FAILURE() << times << " x " << text;
+    RecordProperty("faults", static_cast<int>(struck));
+    std::printf("%llu faults\n", static_cast<unsigned long long>(struck));
+  }
+  void strike(const Fault& fault) {
+    const Outcome outcome = runs.run(fault);
+    if (!outcome.struck) return;
+    ++struck;
+    const std::string text = violation(GetParam(), runs.initial(), whole, fault, outcome);
+    if (text.empty()) return;
+    std::string where = outcome.failed_call;
+    if (fault.kind != Kind::file) where += runs.place();
+    ++violations[text + "\n  after " + std::to_string(fault.occurrence) + (fault.lasting ? "+ " : " ") +
+                 (fault.error == 0 ? "" : strerrorname_np(fault.error)) + " " + where];
+  }
+  void strike_all(Kind kind, std::uint64_t calls, int error) {
+    for (std::uint64_t call = 1; call <= calls; ++call)
+      for (const bool lasting : {false, true})
+        strike({.kind = kind, .occurrence = call, .error = error, .lasting = lasting});
+  }
+};
+
+TEST_P(Faults, of_files_are_named_and_spoil_nothing) {
+  const std::vector<FileCall> calls = runs.file_calls();
+  for (std::size_t i = 0; i < calls.size(); ++i)
+    for (const int error : errors_of(calls[i].function))
+      strike({.kind = Kind::file, .occurrence = i + 1, .error = error});
+}
+
+TEST_P(Faults, of_threads_and_processes_are_named_and_leave_none) {
+  strike_all(Kind::thread, runs.run({.kind = Kind::thread}).calls, EAGAIN);
+  strike_all(Kind::process, runs.run({.kind = Kind::process}).calls, EAGAIN);
+}
+
+TEST_P(Faults, of_memory_are_named_and_leave_nothing) {
+  if (is_long()) return strike_all(Kind::memory, runs.run({.kind = Kind::memory}).calls, ENOMEM);
+  constexpr std::uint32_t addresses = 8;
+  for (const std::uint64_t call : runs.stacks(addresses))
+    strike({.kind = Kind::memory, .occurrence = call, .error = ENOMEM});
+}
+
+std::string name_of(const ::testing::TestParamInfo<Scenario>& info) { return info.param.name; }
+INSTANTIATE_TEST_SUITE_P(Every, Faults, ::testing::ValuesIn(scenarios()), name_of);
+
+}  // namespace
+}  // namespace shiplap::faults
