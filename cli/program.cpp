@@ -7,7 +7,10 @@
 #include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
+#include <new>
+#include <sstream>
 #include <string_view>
 #include <system_error>
 
@@ -50,6 +53,22 @@ void complain_of_output(const char* name, int error) noexcept {
   }
 }
 
+const char* name_of_program = nullptr;
+int code_without_memory = 1;
+
+/// Values of JSON ask for memory when they are destroyed. Where there is none, C++ lets nobody catch the exception.
+[[noreturn]] void end_without_memory() {
+  if (const std::exception_ptr cause = std::current_exception()) try {
+      std::rethrow_exception(cause);
+    } catch (const std::bad_alloc& no_memory) {
+      complain(name_of_program, what_failed(no_memory));
+      std::_Exit(code_without_memory);
+    } catch (...) {
+      std::abort();
+    }
+  std::abort();
+}
+
 int guarded(const char* name, ExitCodes codes, int (*run)(int, char**), int argc, char** argv) {
   const auto failed = [&](std::string_view message, ExitCode code) {
     complain(name, message);
@@ -68,6 +87,9 @@ int guarded(const char* name, ExitCodes codes, int (*run)(int, char**), int argc
 
 int run_main(const char* name, ExitCodes codes, int (*run)(int, char**), int argc, char** argv) {
   occupy_closed_streams();
+  name_of_program = name;
+  code_without_memory = exit_code(codes, ExitCode::failure);
+  std::set_terminate(end_without_memory);
   const int code = guarded(name, codes, run, argc, argv);
   const int error = flush_output();
   if (error == 0) return code;
@@ -85,7 +107,12 @@ int run_program(CLI::App& app, int argc, char** argv, ExitCodes codes) {
   } catch (const CLI::RuntimeError& e) {
     return e.get_exit_code();  // the exit code of a program that was run
   } catch (const CLI::ParseError& e) {
-    return app.exit(e) == 0 ? 0 : exit_code(codes, ExitCode::usage);
+    std::ostringstream out;
+    std::ostringstream err;
+    const int code = app.exit(e, out, err);
+    print_verbatim(out.str());
+    print_error(err.str());
+    return code == 0 ? 0 : exit_code(codes, ExitCode::usage);
   }
 }
 

@@ -65,7 +65,7 @@ TEST_F(Output, on_a_stderr_that_takes_nothing_changes_no_exit_code) {
       return shell("exec " + std::string(nowhere) + "; $shiplap " + arguments);
     };
     EXPECT_EQ(redirected("plan nothing").code, 64) << nowhere;
-    EXPECT_EQ(redirected("profiles show nothing.json").code, 64) << nowhere;
+    EXPECT_EQ(redirected("profiles show nothing.json").code, 1) << nowhere;
     EXPECT_EQ(redirected("profiles show gtx-titan-2014").code, 0) << nowhere;
     // With a note on stderr.
     EXPECT_EQ(redirected("plan saxpy:n=100 --kernel 1ms --profile gtx-titan-2014 --chunks 3").code, 0) << nowhere;

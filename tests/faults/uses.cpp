@@ -1,11 +1,15 @@
 // A program that uses the library, to be run while one call fails: its argument names a use. Exit code 0: it was done
 // and its result is right; 1: an exception said why not, and done once more it was right; 3: what must not happen.
 #include <dlfcn.h>
+#include <execinfo.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <filesystem>
 #include <new>
 #include <nlohmann/json.hpp>
@@ -210,6 +214,22 @@ void use_fleet() {
   require(done.results.size() >= 2, "a check is missing");
 }
 
+/// A value of JSON was destroyed and asked for memory. No program can catch what is thrown then.
+constexpr int no_memory_in_destructor = 4;
+
+[[noreturn]] void end_of_destructor() {
+  std::array<void*, 64> addresses{};
+  const int depth = backtrace(addresses.data(), static_cast<int>(addresses.size()));
+  for (int i = 0; i < depth; ++i) {
+    Dl_info found{};
+    if (dladdr(addresses[i], &found) == 0 || found.dli_sname == nullptr) continue;
+    if (std::strstr(found.dli_sname, "json_value7destroy") == nullptr) continue;
+    std::fprintf(stderr, "shiplap: no memory to destroy a value of JSON\n");
+    std::_Exit(no_memory_in_destructor);
+  }
+  std::abort();
+}
+
 struct Use {
   const char* name;
   void (*act)();
@@ -252,6 +272,9 @@ bool done(const Use& use, const char* when) {
 int main(int argc, char** argv) {
   for (const Use& use : uses) {
     if (argc != 2 || std::strcmp(argv[1], use.name) != 0) continue;
+    void* loads_what_backtrace_needs = nullptr;
+    backtrace(&loads_what_backtrace_needs, 1);
+    std::set_terminate(end_of_destructor);
     try {
       use.act();  // what is made once for the process is made now
       const long live = live_blocks();
