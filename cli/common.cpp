@@ -245,9 +245,7 @@ void print(std::string_view text) { print_verbatim(in_flags(text)); }
 
 void print_json(const Json& json) { print_verbatim(json.dump(2) + "\n"); }
 
-void note(std::string_view text) {
-  print_error(wrap(fmt::format("note: {}", in_flags(text)), 100, "      ") + "\n");
-}
+void note(std::string_view text) { print_error(wrap(fmt::format("note: {}", in_flags(text)), 100, "      ") + "\n"); }
 
 void require_writable(const std::filesystem::path& path, std::string_view flag) {
   namespace fs = std::filesystem;

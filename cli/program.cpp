@@ -45,9 +45,10 @@ void complain(const char* name, std::string_view message) noexcept {
 
 void complain_of_output(const char* name, int error) noexcept {
   try {
-    complain(name, fmt::format("stdout cannot be written ({}), so the output is incomplete; free space on the disk that "
-                               "it goes to, or send it elsewhere",
-                               std::generic_category().message(error)));
+    complain(name,
+             fmt::format("stdout cannot be written ({}), so the output is incomplete; free space on the disk that "
+                         "it goes to, or send it elsewhere",
+                         std::generic_category().message(error)));
   } catch (const std::exception&) {
     complain(name, "stdout cannot be written, so the output is incomplete");
   }

@@ -55,7 +55,7 @@ FileRanks::~FileRanks() { leave(); }
 void FileRanks::leave() noexcept try {
   std::error_code ignored;
   fs::remove_all(inbox(rank_), ignored);
-  fs::remove(run_, ignored);  // only when it is empty
+  fs::remove(run_, ignored);       // only when it is empty
 } catch (const std::bad_alloc&) {  // without memory the folder stays
 }
 

@@ -18,7 +18,10 @@ class Output : public Cli {
   }
 };
 
-constexpr const char* commands[] = {"profiles show gtx-titan-2014", "profiles --json", "--help", "--version",
+constexpr const char* commands[] = {"profiles show gtx-titan-2014",
+                                    "profiles --json",
+                                    "--help",
+                                    "--version",
                                     "plan --in 1MiB --kernel 1ms --profile gtx-titan-2014 --strategy explicit",
                                     "check --profile h200 --budget 100s"};
 

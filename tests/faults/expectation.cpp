@@ -14,8 +14,9 @@ namespace {
 constexpr int could_not = 1;
 
 /// Words of exceptions that no user understands.
-constexpr std::array<std::string_view, 8> no_message{"std::",          "terminate called", "what()",        "basic_",
-                                                     "json.exception", "iostream error",    "no error of shiplap", "wrong:"};
+constexpr std::array<std::string_view, 8> no_message{
+    "std::",          "terminate called",    "what()", "basic_", "json.exception",
+    "iostream error", "no error of shiplap", "wrong:"};
 
 bool is_lock(const std::string& file) { return file.ends_with(".lock"); }
 

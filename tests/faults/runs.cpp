@@ -175,7 +175,8 @@ Outcome Runs::run(const Fault& fault, bool record, std::uint32_t depth) {
   s.failed_call = {};
   if (record) s.stacks = {};
   char byte = 'r';
-  if (write(requests_, &byte, 1) != 1 || read(answers_, &byte, 1) != 1) throw std::runtime_error("the program has ended");
+  if (write(requests_, &byte, 1) != 1 || read(answers_, &byte, 1) != 1)
+    throw std::runtime_error("the program has ended");
   if (maps_.empty()) maps_ = content("/proc/" + std::to_string(process_) + "/maps");
   return {.status = s.status,
           .struck = s.failed > 0,

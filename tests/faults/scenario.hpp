@@ -18,13 +18,13 @@ struct Tolerated {
 
 struct Scenario {
   std::string name;
-  std::string program;              ///< path of the executable
-  std::vector<std::string> words;   ///< its arguments
+  std::string program;             ///< path of the executable
+  std::vector<std::string> words;  ///< its arguments
   /// Writes the files that exist before the run into this folder, in which the program runs.
   std::function<void(const std::filesystem::path&)> prepare = [](const std::filesystem::path&) {};
-  bool begins = false;              ///< the program says when faults begin
-  std::string varies = "$^";         ///< a regular expression: parts of the output that differ from run to run
-  std::string grows{};              ///< a file that is written line by line, so that a part of it may stay
+  bool begins = false;        ///< the program says when faults begin
+  std::string varies = "$^";  ///< a regular expression: parts of the output that differ from run to run
+  std::string grows{};        ///< a file that is written line by line, so that a part of it may stay
   std::vector<Tolerated> tolerated{};
 };
 

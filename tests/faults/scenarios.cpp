@@ -70,7 +70,11 @@ Scenario program(std::string name, std::vector<std::string> words, decltype(Scen
 }
 
 Scenario library(std::string name) {
-  return {.name = "library_" + name, .program = SHIPLAP_FAULTS_USES, .words = {name}, .prepare = library_files, .begins = true};
+  return {.name = "library_" + name,
+          .program = SHIPLAP_FAULTS_USES,
+          .words = {name},
+          .prepare = library_files,
+          .begins = true};
 }
 
 std::vector<std::string> with(std::vector<std::string> words, const std::vector<std::string>& more) {
@@ -80,7 +84,7 @@ std::vector<std::string> with(std::vector<std::string> words, const std::vector<
 
 const std::vector<std::string> on_old_gpu{"--kernel", "1ms", "--device", "virtual:gtx-titan-2014"};
 const std::vector<std::string> on_node{"--device", "virtual:node.json"};
-const std::vector<std::string> few_choices{"--strategy", "streams", "--chunks", "4",    "--layout",
+const std::vector<std::string> few_choices{"--strategy", "streams", "--chunks", "4",      "--layout",
                                            "three",      "--order", "depth",    "--ramp", "none"};
 
 Scenario adaptive() {
@@ -107,27 +111,32 @@ const std::vector<Scenario>& scenarios() {
       program("plan_json", with(with({"plan", "saxpy:n=4Ki", "--json"}, on_old_gpu), few_choices), node),
       program("emit", with(with({"plan", "saxpy:n=4Ki", "--emit", "cuda", "-o", "out.cu"}, on_old_gpu), few_choices),
               old_outputs),
-      program("run", with(with({"run", "saxpy:n=4Ki", "--trace", "out.json", "--svg", "out.svg"}, on_old_gpu), few_choices),
+      program("run",
+              with(with({"run", "saxpy:n=4Ki", "--trace", "out.json", "--svg", "out.svg"}, on_old_gpu), few_choices),
               old_outputs),
       program("run_staged",
-              with({"run", "saxpy:n=4Ki", "--memory", "pageable", "--strategy", "staged", "--chunks", "4", "--threads", "2"},
+              with({"run", "saxpy:n=4Ki", "--memory", "pageable", "--strategy", "staged", "--chunks", "4", "--threads",
+                    "2"},
                    on_node),
               node),
-      program("run_pageable", with({"run", "saxpy:n=4Ki", "--memory", "pageable", "--strategy", "pageable"}, on_node), node),
+      program("run_pageable", with({"run", "saxpy:n=4Ki", "--memory", "pageable", "--strategy", "pageable"}, on_node),
+              node),
       adaptive(),
-      program("tune", with({"tune", "saxpy:n=64", "--race", "1us"}, on_old_gpu), node, R"(preparation [0-9.]+ .*s|"took": \{[^}]*\})"),
+      program("tune", with({"tune", "saxpy:n=64", "--race", "1us"}, on_old_gpu), node,
+              R"(preparation [0-9.]+ .*s|"took": \{[^}]*\})"),
       program("measure",
               with({"measure", "--quick", "--only", "copy.pinned.h2d", "--largest", "64KiB", "-o", "out.json", "--csv",
                     "out.csv"},
                    on_node),
               old_outputs),
       program("evaluate",
-              with({"evaluate", "saxpy", "--sizes", "16KiB", "--strategies", "streams", "--layouts", "three", "--chunks",
-                    "4", "--rounds", "1", "--duel-rounds", "1", "-o", "out.json", "--csv", "out.csv", "--markdown",
-                    "out.md"},
+              with({"evaluate", "saxpy",   "--sizes",    "16KiB", "--strategies",  "streams", "--layouts", "three",
+                    "--chunks", "4",       "--rounds",   "1",     "--duel-rounds", "1",       "-o",        "out.json",
+                    "--csv",    "out.csv", "--markdown", "out.md"},
                    on_node),
               old_outputs),
-      program("advise", {"advise", "serial.jsonl", "--profile", "gtx-titan-2014", "--svg", "out.svg", "--trace", "out.json"},
+      program("advise",
+              {"advise", "serial.jsonl", "--profile", "gtx-titan-2014", "--svg", "out.svg", "--trace", "out.json"},
               recording),
       program("report", {"report", "node.json", "--no-map", "-o", "out.html"}, old_outputs, "nonce.[^ >;]*"),
       program("check", with({"check"}, on_node), node),

@@ -72,8 +72,11 @@ struct Doubling {
     std::iota(x.begin(), x.end(), 1);
   }
   Job job() {
-    return Job{n, "doubling"}.in("x", x).out("y", y).takes(microseconds(10)).host_kernel(
-        [](Chunk chunk, View<const int> from, View<int> to) {
+    return Job{n, "doubling"}
+        .in("x", x)
+        .out("y", y)
+        .takes(microseconds(10))
+        .host_kernel([](Chunk chunk, View<const int> from, View<int> to) {
           for (std::uint64_t i = chunk.first; i < chunk.end(); ++i) to[i] = 2 * from[i];
         });
   }
@@ -202,12 +205,12 @@ void use_fleet() {
                .devices = devices,
                .check = [](const std::string&) { return a_check(); },
                .copy_at_once = [](const std::string&, Seconds) { return a_check(); }};
+  CoordinatorOptions options{
+      .begin_within = Seconds{2}, .budget = Seconds{1}, .grace = Seconds{1}, .at_once = true, .program = "1"};
   FleetRun done;
   {
     FileRanks ranks("shared", "run", 0, 1);
-    done = coordinate_and_work(
-        ranks, {.begin_within = Seconds{2}, .budget = Seconds{1}, .grace = Seconds{1}, .at_once = true, .program = "1"}, own,
-        Seconds{5});
+    done = coordinate_and_work(ranks, options, own, Seconds{5});
   }
   if (!done.failed.empty()) throw Error(done.failed.front());
   if (!done.missing.empty()) throw Error(done.missing.front());
@@ -230,19 +233,21 @@ constexpr int no_memory_in_destructor = 4;
   std::abort();
 }
 
+/// A rank that reports nothing.
+void use_silent_fleet() {
+  FileRanks ranks("shared", "run", 0, 1);
+  const RankWork silent{.node = "n0", .devices = {}, .check = {}, .copy_at_once = {}, .stop = [] { return true; }};
+  coordinate_and_work(ranks, {.begin_within = milliseconds(1)}, silent, Seconds{5});
+}
+
 struct Use {
   const char* name;
   void (*act)();
 };
-constexpr Use uses[] = {{"plan", use_plan},
-                        {"run", use_run},
-                        {"run_staged", use_run_staged},
-                        {"run_async", use_run_async},
-                        {"race", use_race},
-                        {"adaptive", use_adaptive},
-                        {"strategy_map", use_strategy_map},
-                        {"parallel", use_parallel},
-                        {"fleet", use_fleet}};
+constexpr Use uses[] = {
+    {"plan", use_plan},  {"run", use_run},           {"run_staged", use_run_staged},     {"run_async", use_run_async},
+    {"race", use_race},  {"adaptive", use_adaptive}, {"strategy_map", use_strategy_map}, {"parallel", use_parallel},
+    {"fleet", use_fleet}};
 
 /// Blocks of memory that were given and not taken back. 0 without the library that makes calls fail.
 long live_blocks() {
@@ -276,7 +281,9 @@ int main(int argc, char** argv) {
     backtrace(&loads_what_backtrace_needs, 1);
     std::set_terminate(end_of_destructor);
     try {
-      use.act();  // what is made once for the process is made now
+      // What is made once for the process is made now.
+      use.act();
+      if (use.act == use_fleet) use_silent_fleet();
       const long live = live_blocks();
       begin_faults();
       const bool was_done = done(use, "");

@@ -32,24 +32,24 @@ bool fails(const char* function, const char* path) {
 }  // namespace
 
 // A function `name` that fails with `failure`, or calls the function of its name behind this library.
-#define FAILING(type, name, parameters, path, failure, ...)                               \
-  [[gnu::visibility("default")]] type name parameters {                                   \
+#define FAILING(type, name, parameters, path, failure, ...)                                  \
+  [[gnu::visibility("default")]] type name parameters {                                      \
     static const auto behind = reinterpret_cast<type(*) parameters>(function_behind(#name)); \
-    return fails(#name, path) ? failure : behind(__VA_ARGS__);                            \
+    return fails(#name, path) ? failure : behind(__VA_ARGS__);                               \
   }
 
 // As above, with a mode when a file may be created.
-#define OPENING(name, parameters, path, ...)                                              \
-  [[gnu::visibility("default")]] int name parameters {                                    \
-    static const auto behind = reinterpret_cast<int (*) parameters>(function_behind(#name)); \
-    mode_t mode = 0;                                                                      \
-    if ((flags & O_CREAT) != 0) {                                                         \
-      va_list more;                                                                       \
-      va_start(more, flags);                                                              \
-      mode = va_arg(more, mode_t);                                                        \
-      va_end(more);                                                                       \
-    }                                                                                     \
-    return fails(#name, path) ? -1 : behind(__VA_ARGS__);                                 \
+#define OPENING(name, parameters, path, ...)                                                \
+  [[gnu::visibility("default")]] int name parameters {                                      \
+    static const auto behind = reinterpret_cast<int(*) parameters>(function_behind(#name)); \
+    mode_t mode = 0;                                                                        \
+    if ((flags & O_CREAT) != 0) {                                                           \
+      va_list more;                                                                         \
+      va_start(more, flags);                                                                \
+      mode = va_arg(more, mode_t);                                                          \
+      va_end(more);                                                                         \
+    }                                                                                       \
+    return fails(#name, path) ? -1 : behind(__VA_ARGS__);                                   \
   }
 
 extern "C" {
@@ -62,7 +62,8 @@ FAILING(FILE*, fopen64, (const char* path, const char* mode), path, nullptr, pat
 FAILING(int, mkstemp, (char* path), path, -1, path)
 FAILING(char*, mkdtemp, (char* path) noexcept, path, nullptr, path)
 FAILING(ssize_t, read, (int file, void* to, std::size_t size), nullptr, -1, file, to, size)
-FAILING(std::size_t, fread, (void* to, std::size_t size, std::size_t count, FILE* file), nullptr, 0, to, size, count, file)
+FAILING(std::size_t, fread, (void* to, std::size_t size, std::size_t count, FILE* file), nullptr, 0, to, size, count,
+        file)
 FAILING(ssize_t, pread64, (int file, void* to, std::size_t size, off64_t at), nullptr, -1, file, to, size, at)
 FAILING(int, fsync, (int file), nullptr, -1, file)
 FAILING(int, fdatasync, (int file), nullptr, -1, file)
@@ -77,12 +78,13 @@ FAILING(int, stat64, (const char* path, struct stat64* to) noexcept, path, -1, p
 FAILING(int, lstat, (const char* path, struct stat* to) noexcept, path, -1, path, to)
 FAILING(int, fstat, (int file, struct stat* to) noexcept, nullptr, -1, file, to)
 FAILING(int, fstat64, (int file, struct stat64* to) noexcept, nullptr, -1, file, to)
-FAILING(int, fstatat, (int folder, const char* path, struct stat* to, int flags) noexcept, path, -1, folder, path, to, flags)
+FAILING(int, fstatat, (int folder, const char* path, struct stat* to, int flags) noexcept, path, -1, folder, path, to,
+        flags)
 FAILING(int, flock, (int file, int operation) noexcept, nullptr, -1, file, operation)
 FAILING(int, fchmod, (int file, mode_t mode) noexcept, nullptr, -1, file, mode)
 FAILING(DIR*, opendir, (const char* path), path, nullptr, path)
 FAILING(DIR*, fdopendir, (int file), nullptr, nullptr, file)
-FAILING(dirent*, readdir, (DIR* folder), nullptr, nullptr, folder)
+FAILING(dirent*, readdir, (DIR * folder), nullptr, nullptr, folder)
 FAILING(ssize_t, readlink, (const char* path, char* to, std::size_t size) noexcept, path, -1, path, to, size)
 FAILING(char*, realpath, (const char* path, char* to) noexcept, path, nullptr, path, to)
 

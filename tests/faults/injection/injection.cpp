@@ -48,9 +48,11 @@ void record_stack(std::uint64_t occurrence) {
   std::array<void*, deepest_stack> addresses{};
   const std::uint32_t depth = std::min(stack_here(addresses), shared->stack_depth);
   std::uint64_t hash = 0xcbf29ce484222325ull;
-  for (std::uint32_t i = 0; i < depth; ++i) hash = (hash ^ reinterpret_cast<std::uintptr_t>(addresses[i])) * 0x100000001b3ull;
+  for (std::uint32_t i = 0; i < depth; ++i)
+    hash = (hash ^ reinterpret_cast<std::uintptr_t>(addresses[i])) * 0x100000001b3ull;
   hash = (hash ^ hash >> 29) | 1;
-  for (std::uint64_t slot = hash % most_stacks, tried = 0; tried < most_stacks; slot = (slot + 1) % most_stacks, ++tried) {
+  for (std::uint64_t slot = hash % most_stacks, tried = 0; tried < most_stacks;
+       slot = (slot + 1) % most_stacks, ++tried) {
     Stack& stack = shared->stacks[slot];
     std::uint64_t empty = 0;
     if (std::atomic_ref(stack.hash).compare_exchange_strong(empty, hash)) stack.occurrence = occurrence;

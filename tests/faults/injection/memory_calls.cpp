@@ -43,7 +43,9 @@ void __libc_free(void*);
 
 void* malloc(std::size_t size) { return has_no_memory() ? nullptr : given(__libc_malloc(size)); }
 
-void* calloc(std::size_t count, std::size_t size) { return has_no_memory() ? nullptr : given(__libc_calloc(count, size)); }
+void* calloc(std::size_t count, std::size_t size) {
+  return has_no_memory() ? nullptr : given(__libc_calloc(count, size));
+}
 
 void* realloc(void* old, std::size_t size) {
   if (has_no_memory()) return nullptr;

@@ -17,7 +17,8 @@ using shiplap::faults::next_call;
 extern "C" {
 #pragma GCC visibility push(default)
 
-int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*start)(void*), void* argument) noexcept {
+int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*start)(void*),
+                   void* argument) noexcept {
   static const auto behind = FUNCTION_BEHIND(pthread_create);
   const Decision now = next_call(Kind::thread, "pthread_create", nullptr);
   return now.fails ? now.error : behind(thread, attributes, start, argument);
