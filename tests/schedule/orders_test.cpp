@@ -27,7 +27,7 @@ std::uint64_t number_from(const char* variable, std::uint64_t otherwise) {
 }
 
 /// Two planted GPUs that address each other's memory.
-Profile two_gpus() {
+Profile planted_pair() {
   Profile profile = planted_profile();
   profile.gpus.push_back(profile.gpus.front());
   profile.links.push_back(profile.links.front());
@@ -40,7 +40,7 @@ Profile two_gpus() {
 
 /// Profiles whose GPUs serve streams in different ways.
 std::vector<Profile> profiles() {
-  std::vector<Profile> all(4, two_gpus());
+  std::vector<Profile> all(4, planted_pair());
   const auto set = [&](std::size_t i, unsigned copy_engines, EngineOrder order, ImplicitSync implicit_sync) {
     for (GpuModel& gpu : all[i].gpus) {
       gpu.copy_engines = copy_engines;
@@ -245,7 +245,7 @@ class Examiner {
   }
 
   void run_on_device(Schedule schedule, const Indices& indices, const std::vector<std::uint8_t>& expected) {
-    static const std::unique_ptr<MeasurableDevice> device = open_virtual(two_gpus(), "virtual:two");
+    static const std::unique_ptr<MeasurableDevice> device = open_virtual(planted_pair(), "virtual:two");
     for (std::uint32_t i = 0; i < schedule.ops.size(); ++i)
       if (auto* kernel = std::get_if<Kernel>(&schedule.ops[i].what)) kernel->first_item = i;
     std::vector<std::byte> memory;
