@@ -14,9 +14,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The commands that go on where they were interrupted are killed more often than the others.
-constexpr std::size_t moments_of_long_commands = 20;
-constexpr std::size_t moments_of_short_commands = 8;
+/// A hundred moments in all. Commands that go on where they were interrupted have more, slow ones fewer.
+constexpr std::size_t moments_of_measure = 34;
+constexpr std::size_t moments_of_evaluate = 12;
+constexpr std::size_t moments_of_reproduce = 20;
+constexpr std::size_t moments_of_tune = 4;
+constexpr std::size_t moments_of_others = 7;
 
 Json json_in(const fs::path& file) { return read_json_file(file.string()); }
 
@@ -41,14 +44,15 @@ TEST(Killed, measure_keeps_what_it_has_and_resumes_to_the_same_rows) {
                                          "virtual:h200", "-o",      "node.json", "--csv",    "node.csv"};
   std::vector<std::string> resume = command;
   resume.emplace_back("--resume");
-  expect_to_survive_kills({.command = command, .resume = resume, .result = measurements_in}, moments_of_long_commands);
+  expect_to_survive_kills({.command = command, .resume = resume, .result = measurements_in}, moments_of_measure);
 }
 
 TEST(Killed, evaluate_keeps_what_it_has_and_resumes_to_the_same_evaluation) {
-  const std::vector<std::string> command{"evaluate",   "saxpy:n=1024", "saxpy:n=2048", "scalar-add:in=4KiB,out=4KiB",
-                                         "--device",   "virtual:h200", "--strategies", "streams",
-                                         "--chunks",   "1,2",          "--layouts",    "three",
-                                         "-o",         "e.json",       "--csv",        "e.csv",
+  const std::vector<std::string> command{"evaluate",   "saxpy:n=1024", "scalar-add:in=4KiB,out=4KiB",
+                                         "--device",   "virtual:h200", "--strategies",
+                                         "streams",    "--chunks",     "1,2",
+                                         "--layouts",  "three",        "-o",
+                                         "e.json",     "--csv",        "e.csv",
                                          "--markdown", "e.md"};
   std::vector<std::string> resume = command;
   resume.emplace_back("--resume");
@@ -56,14 +60,14 @@ TEST(Killed, evaluate_keeps_what_it_has_and_resumes_to_the_same_evaluation) {
     return Json{json_in(folder / "e.json"), read_text_file((folder / "e.csv").string()),
                 read_text_file((folder / "e.md").string())};
   };
-  expect_to_survive_kills({.command = command, .resume = resume, .result = result}, moments_of_long_commands);
+  expect_to_survive_kills({.command = command, .resume = resume, .result = result}, moments_of_evaluate);
 }
 
 TEST(Killed, reproduce_keeps_its_steps_and_goes_on_to_the_same_findings) {
   expect_to_survive_kills(
       {.command = {"reproduce", "commscope2019", "--quick", "--device", "virtual:h200", "-o", "papers"},
        .result = reproduction_in},
-      moments_of_long_commands);
+      moments_of_reproduce);
 }
 
 TEST(Killed, tune_leaves_its_cache_and_its_kernel_profile_whole) {
@@ -81,7 +85,7 @@ TEST(Killed, tune_leaves_its_cache_and_its_kernel_profile_whole) {
                    "kernel.json"},
        .prepare = [](const fs::path& folder) { std::ofstream(folder / "kernel.json") << R"({"old": true})"; },
        .result = result},
-      moments_of_short_commands);
+      moments_of_tune);
 }
 
 TEST(Killed, fleet_check_leaves_its_history_whole) {
@@ -95,7 +99,7 @@ TEST(Killed, fleet_check_leaves_its_history_whole) {
   expect_to_survive_kills(
       {.command = {"fleet", "check", "--device", "virtual:h200", "--node", "n0", "--history", "history.json"},
        .result = result},
-      moments_of_short_commands);
+      moments_of_others);
 }
 
 TEST(Killed, an_adaptive_run_leaves_the_old_log_or_a_log_that_can_be_replayed) {
@@ -111,7 +115,7 @@ TEST(Killed, an_adaptive_run_leaves_the_old_log_or_a_log_that_can_be_replayed) {
                    "log.jsonl"},
        .prepare = [](const fs::path& folder) { std::ofstream(folder / "log.jsonl") << "{\"old\": true}\n"; },
        .result = result},
-      moments_of_short_commands);
+      moments_of_others);
 }
 
 TEST(Killed, advise_leaves_its_pictures_whole) {
@@ -123,7 +127,7 @@ TEST(Killed, advise_leaves_its_pictures_whole) {
       {.command = {"advise", "--profile", "h100", "--svg", "advice.svg", "--trace", "advice.json", recording},
        .prepare = [](const fs::path& folder) { std::ofstream(folder / "advice.svg") << "<svg></svg>"; },
        .result = result},
-      moments_of_short_commands);
+      moments_of_others);
 }
 
 TEST(Killed, report_leaves_the_old_page_or_the_new_one) {
@@ -135,7 +139,7 @@ TEST(Killed, report_leaves_the_old_page_or_the_new_one) {
       {.command = {"report", profile, "--no-map", "-o", "page.html"},
        .prepare = [](const fs::path& folder) { std::ofstream(folder / "page.html") << "<html></html>"; },
        .result = result},
-      moments_of_short_commands);
+      moments_of_others);
 }
 
 }  // namespace
