@@ -22,9 +22,9 @@ constexpr Seconds longest_pause = milliseconds(50);
 /// Opens a file to lock it, and makes it when there is none. Returns a descriptor, or -1 with errno. Another user's
 /// file may be readable only, which is enough for a lock except on NFS.
 int open_to_lock(const std::string& file) {
-  const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
   if (descriptor >= 0 || errno != EACCES) return descriptor;
-  const int readable = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  const int readable = ::open(file.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
   if (readable < 0) errno = EACCES;
   return readable;
 }

@@ -15,10 +15,13 @@
 #include <utility>
 #include <vector>
 
+#include "shiplap/core/printable.hpp"
 #include "shiplap/core/temporary_file.hpp"
 
 namespace shiplap {
 namespace {
+
+constexpr std::size_t longest_excerpt = 60;
 
 // The value as a text for messages. Long scalars are cut off, and containers are only named.
 std::string excerpt(const Json& value) {
@@ -26,10 +29,8 @@ std::string excerpt(const Json& value) {
   if (value.is_array()) return fmt::format("an array of {}", value.size());
   std::string text = value.is_number_float() && !std::isfinite(value.get<double>())
                          ? fmt::format("{}", value.get<double>())
-                         : value.dump(-1, ' ', false, Json::error_handler_t::replace);
-  constexpr std::size_t longest = 60;
-  if (text.size() > longest) text = text.substr(0, longest - 3) + "...";
-  return text;
+                         : json_text(value);
+  return printable(text, longest_excerpt);
 }
 
 std::string joined(const std::string& path, std::string_view key) {
@@ -59,23 +60,23 @@ class DocumentBuilder {
   using string_t = Json::string_t;
   using binary_t = Json::binary_t;
 
-  DocumentBuilder(std::string_view text, const std::string& source) : text_(text), source_(source) {}
+  DocumentBuilder(std::string_view text, const std::string& source) : text_(text), source_(printable(source)) {}
 
   bool null() { return add(nullptr), true; }
   bool boolean(bool value) { return add(value), true; }
   bool number_integer(number_integer_t value) { return add(value), true; }
   bool number_unsigned(number_unsigned_t value) { return add(value), true; }
   bool number_float(number_float_t value, const string_t&) { return add(value), true; }
-  bool string(string_t& value) { return add(std::move(value)), true; }
+  bool string(string_t& value) { return add(printable(value)), true; }
   bool binary(binary_t& value) { return add(std::move(value)), true; }
   bool start_object(std::size_t) { return open_.push_back(add(Json::object())), true; }
   bool start_array(std::size_t) { return open_.push_back(add(Json::array())), true; }
   bool end_object() { return open_.pop_back(), true; }
   bool end_array() { return open_.pop_back(), true; }
   bool key(string_t& name) {
-    if (open_.back()->contains(name))
-      throw Error(fmt::format("{}: key \"{}\" occurs twice in one object; remove one of the two", source_, name));
-    key_ = std::move(name);
+    key_ = printable(name);
+    if (open_.back()->contains(key_))
+      throw Error(fmt::format("{}: key \"{}\" occurs twice in one object; remove one of the two", source_, key_));
     return true;
   }
   bool parse_error(std::size_t read, const std::string&, const Json::exception& error) {
@@ -85,7 +86,8 @@ class DocumentBuilder {
     std::string_view reason = error.what();
     if (const auto tag = reason.find("] "); tag != std::string_view::npos) reason.remove_prefix(tag + 2);
     if (reason.starts_with("parse error at")) reason.remove_prefix(reason.find(": ") + 2);
-    throw Error(fmt::format("{}: line {}, column {}: not valid JSON: {}", source_, at.line, at.column, reason));
+    throw Error(
+        fmt::format("{}: line {}, column {}: not valid JSON: {}", source_, at.line, at.column, printable(reason)));
   }
 
   Json take() { return std::move(root_); }
@@ -102,7 +104,7 @@ class DocumentBuilder {
   }
 
   std::string_view text_;
-  const std::string& source_;
+  std::string source_;
   Json root_;
   std::vector<Json*> open_;  // objects and arrays around the current position, outermost first
   std::string key_;
@@ -127,13 +129,32 @@ class File {
 
 [[noreturn]] void cannot_write(const std::string& path, int error) {
   const bool no_folder = error == ENOENT || error == ENOTDIR;
-  throw Error(
-      fmt::format("cannot write {}: {}{}", path, system_reason(error), no_folder ? "; create the folder first" : ""));
+  throw Error(fmt::format("cannot write {}: {}{}", printable(path), system_reason(error),
+                          no_folder ? "; create the folder first" : ""));
+}
+
+/// Whether the path is a symbolic link that the kernel would not follow where fs.protected_symlinks is on: in a sticky
+/// folder in which everybody may write, and neither of this user nor of the folder's owner.
+bool is_planted_link(const std::filesystem::path& path) {
+  struct stat link {};
+  struct stat folder {};
+  const std::filesystem::path parent = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+  if (::lstat(path.c_str(), &link) != 0 || !S_ISLNK(link.st_mode) || ::stat(parent.c_str(), &folder) != 0) return false;
+  const bool is_shared = (folder.st_mode & S_ISVTX) != 0 && (folder.st_mode & S_IWOTH) != 0;
+  return is_shared && link.st_uid != ::geteuid() && link.st_uid != folder.st_uid;
+}
+
+/// Code point of the UTF-8 character of at most three bytes at the begin of the text.
+unsigned code_point(std::string_view text, std::size_t length) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  if (length == 1) return byte(0);
+  if (length == 2) return (byte(0) & 0x1fu) << 6 | (byte(1) & 0x3fu);
+  return (byte(0) & 0x0fu) << 12 | (byte(1) & 0x3fu) << 6 | (byte(2) & 0x3fu);
 }
 
 }  // namespace
 
-JsonReader::JsonReader(const Json& root, std::string source) : JsonReader(root, std::move(source), "") {}
+JsonReader::JsonReader(const Json& root, const std::string& source) : JsonReader(root, printable(source), "") {}
 
 JsonReader::JsonReader(const Json& value, std::string source, std::string path)
     : value_(&value), source_(std::move(source)), path_(std::move(path)) {}
@@ -216,9 +237,30 @@ Json parse_json(std::string_view text, const std::string& source) {
   return builder.take();
 }
 
+std::string json_text(const Json& json, int indent) {
+  const std::string text = json.dump(indent, ' ', false, Json::error_handler_t::replace);
+  std::string out;
+  out.reserve(text.size());
+  // Whatever is not printable stands in a text or a key, but for the line breaks of the indentation.
+  for (std::string_view rest = text; !rest.empty();) {
+    const auto is_ascii = [](char c) { return (c >= 0x20 && c < 0x7f) || c == '\n'; };
+    std::size_t length = static_cast<std::size_t>(std::ranges::find_if_not(rest, is_ascii) - rest.begin());
+    if (length == 0) length = length_of_printable(rest);
+    if (length > 0) {
+      out += rest.substr(0, length);
+    } else {
+      const auto first = static_cast<unsigned char>(rest.front());
+      length = first < 0x80 ? 1 : first < 0xe0 ? 2 : 3;
+      out += fmt::format("\\u{:04x}", code_point(rest, length));
+    }
+    rest.remove_prefix(length);
+  }
+  return out;
+}
+
 std::string read_text_file(const std::string& path) {
   const auto cannot_read = [&path](int error) {
-    throw Error(fmt::format("cannot read {}: {}", path, system_reason(error)));
+    throw Error(fmt::format("cannot read {}: {}", printable(path), system_reason(error)));
   };
   File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (file.get() < 0) cannot_read(errno);
@@ -240,6 +282,11 @@ void write_file_atomically(const std::string& path, std::string_view content) {
   std::error_code error;
   // A symbolic link stays, and its target is replaced.
   fs::path target = path;
+  if (is_planted_link(target))
+    throw Error(fmt::format(
+        "cannot write {}: it is a symbolic link of another user in a folder where everybody may write, and could lead "
+        "to any file; remove it or name a file in a folder of yours",
+        printable(path)));
   if (fs::is_symlink(target, error)) target = fs::canonical(target, error);
   if (error && error != std::errc::no_such_file_or_directory) cannot_write(path, error.value());
   struct stat old {};
@@ -248,7 +295,7 @@ void write_file_atomically(const std::string& path, std::string_view content) {
   if (exists && S_ISDIR(old.st_mode)) cannot_write(path, EISDIR);
   // Renaming would replace a device or a pipe by a regular file.
   if (exists && !S_ISREG(old.st_mode))
-    throw Error(fmt::format("cannot write {}: not a regular file; give the path of a file", path));
+    throw Error(fmt::format("cannot write {}: not a regular file; give the path of a file", printable(path)));
 
   try {
     TemporaryFile file(target.parent_path());

@@ -19,7 +19,7 @@ class JsonReader {
  public:
   /// `source` is the file name or another name for the origin of the text. The reader keeps a reference to `root`,
   /// which must outlive it.
-  JsonReader(const Json& root, std::string source);
+  JsonReader(const Json& root, const std::string& source);
 
   /// The member with this key. Every function of the class throws Error that names source, path and what was expected.
   JsonReader at(std::string_view key) const;
@@ -53,15 +53,21 @@ class JsonReader {
   std::string path_;
 };
 
-/// Parses a text. Throws Error that names `source`, line and column of a syntax error.
+/// Parses a text. Keys and texts become `printable`, because they come from others. Throws Error that names `source`,
+/// line and column of a syntax error.
 Json parse_json(std::string_view text, const std::string& source);
 /// Reads a file. Throws Error that names the path when the file cannot be read or is not JSON.
 Json read_json_file(const std::string&);
 /// Reads a file. Throws Error that names the path and the reason of the operating system.
 std::string read_text_file(const std::string&);
 
+/// The value as text: on one line, or indented by this number of spaces. A terminal shows it and does not obey it:
+/// control characters, and those that turn the direction of text, are escaped. What is no UTF-8 becomes U+FFFD.
+std::string json_text(const Json&, int indent = -1);
+
 /// Writes a temporary file beside `path`, flushes it and renames it, so that readers see either the old or the new
-/// content. Throws Error that names the path and the reason of the operating system.
+/// content. A symbolic link is followed, except that of another user in a folder where everybody may write (as /tmp).
+/// Throws Error that names the path and the reason of the operating system.
 void write_file_atomically(const std::string& path, std::string_view content);
 
 /// Throws Error unless the document has the schema and exactly the version of this format.

@@ -20,7 +20,7 @@ Record random_record(std::mt19937_64& random) {
   const auto memory = [&] {
     return std::array{MemoryKind::pageable, MemoryKind::pinned, MemoryKind::managed, MemoryKind::device}[below(4)];
   };
-  const auto name = [&] { return "void name<" + std::to_string(below(7)) + ">(\"\n\\\", float const*)"; };
+  const auto name = [&] { return "void name<" + std::to_string(below(7)) + ">(\"\\\", µ float const*)"; };
   switch (below(8)) {
     case 0:
       return RecordedCall{random(), number(), time(), name()};
@@ -90,6 +90,12 @@ TEST(Recordings, that_are_cut_off_have_what_came_before_wherever_they_are_cut) {
     ASSERT_TRUE(std::equal(recording.records.begin(), recording.records.end(), records.begin())) << end;
   }
   EXPECT_FALSE(read(written(records, false)).complete);
+}
+
+TEST(Recordings, have_names_on_one_line_without_what_a_terminal_obeys) {
+  const Recording recording = read(written({RecordedRange{0, {1, 2}, "a\nb\x1b[2J"}}));
+  ASSERT_EQ(recording.records.size(), 1u);
+  EXPECT_EQ(std::get<RecordedRange>(recording.records.front()).name, "a b?[2J");
 }
 
 TEST(Recordings, take_less_than_85_bytes_for_a_call_and_its_kernel) {

@@ -117,5 +117,11 @@ TEST_F(FileLockTest, without_a_folder_names_the_file) {
   EXPECT_NE(message_of([&] { FileLock((folder / "none" / "file").string()); }).find("none/file"), std::string::npos);
 }
 
+TEST_F(FileLockTest, makes_no_file_behind_a_link_that_was_planted) {
+  fs::create_symlink(folder / "elsewhere", folder / ".file.lock");
+  EXPECT_NE(message_of([&] { const FileLock lock((folder / "file").string()); }), "");
+  EXPECT_FALSE(fs::exists(folder / "elsewhere"));
+}
+
 }  // namespace
 }  // namespace shiplap
