@@ -90,11 +90,11 @@ OpenedNode open_node_or_profile(const NodeFlags& flags) {
 namespace {
 
 /// The memory of the host that was measured; nullopt when the profile does not hold it.
-std::optional<Bytes> host_memory_of(const Profile& profile) {
+std::optional<HostMemory> host_memory_of(const Profile& profile) {
   std::string text = condition(profile.conditions, "host.memory");
   std::erase(text, ' ');
   try {
-    return parse_bytes(text, "host.memory");
+    return HostMemory{parse_bytes(text, "host.memory")};
   } catch (const UsageError&) {
     return std::nullopt;
   }
@@ -105,8 +105,8 @@ std::optional<Bytes> host_memory_of(const Profile& profile) {
 void require_host_memory(const Node& node, const Job& job) {
   if (node.has_gpu()) return require_available_memory(job);
   const Bytes needed = host_memory_for(job);
-  const std::optional<Bytes> there = node.device ? total_host_memory() : host_memory_of(*node.profile);
-  if (!there || needed <= *there) return;
+  const std::optional<HostMemory> there = node.device ? total_host_memory() : host_memory_of(*node.profile);
+  if (!there || needed <= there->size) return;
   note(fmt::format(
       "{} needs {} of host memory for its arrays, and {} has {}: it cannot run {}; make the workload "
       "smaller{}",

@@ -5,6 +5,7 @@
 #include <thread>
 #include <vector>
 
+#include "shiplap/core/host_limits.hpp"
 #include "shiplap/core/thread.hpp"
 
 namespace shiplap {
@@ -12,7 +13,7 @@ namespace shiplap {
 void parallel_for(std::uint64_t count, std::uint64_t grain,
                   const std::function<void(std::uint64_t, std::uint64_t)>& body) {
   const std::uint64_t grains = grain == 0 ? 1 : (count + grain - 1) / grain;
-  const std::uint64_t workers = std::min<std::uint64_t>(grains, std::max(1u, std::thread::hardware_concurrency()));
+  const std::uint64_t workers = std::min<std::uint64_t>(grains, usable_cpus());
   if (workers < 2) {
     if (count > 0) body(0, count);
     return;

@@ -1,4 +1,4 @@
-// Runs a loop on all cores of the host. It is for filling and checking arrays, never for a timed region.
+// Runs a loop on all cores that this process may use. It is for filling and checking arrays, never for a timed region.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 #include "shiplap/device/host_work.hpp"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/host_limits.hpp"
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -73,11 +75,29 @@ std::optional<Bytes> of_meminfo(std::string_view wanted) {
   return std::nullopt;
 }
 
+std::optional<HostMemory> tightest(std::optional<Bytes> of_host, std::optional<Bytes> of_cgroup) {
+  std::optional<HostMemory> memory;
+  const auto limit = [&](std::optional<Bytes> size, const char* by) {
+    if (size && (!memory || *size < memory->size)) memory = HostMemory{*size, by};
+  };
+  limit(of_host, "");
+  limit(of_cgroup, "the memory limit of the cgroup");
+  limit(address_space_left(), "`ulimit -v`");
+  return memory;
+}
+
 }  // namespace
 
-std::optional<Bytes> available_host_memory() { return of_meminfo("MemAvailable:"); }
+std::string to_string(const HostMemory& memory) {
+  return memory.limit.empty() ? to_string(memory.size)
+                              : fmt::format("{} under {}", to_string(memory.size), memory.limit);
+}
 
-std::optional<Bytes> total_host_memory() { return of_meminfo("MemTotal:"); }
+std::optional<HostMemory> available_host_memory() {
+  return tightest(of_meminfo("MemAvailable:"), cgroup_limits().memory_left);
+}
+
+std::optional<HostMemory> total_host_memory() { return tightest(of_meminfo("MemTotal:"), cgroup_limits().memory); }
 
 void touch_pages(std::span<std::byte> memory) {
   for (std::size_t at = 0; at < memory.size(); at += page_size()) {

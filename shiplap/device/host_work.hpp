@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <string>
 
 #include "shiplap/core/units.hpp"
 
@@ -12,10 +13,19 @@ namespace shiplap {
 /// Page size in bytes, from `sysconf`.
 std::size_t page_size();
 
-/// Memory that can be allocated without swapping, by the estimate of the operating system; nullopt where it gives none.
-std::optional<Bytes> available_host_memory();
-/// All memory of this host; nullopt where the system does not tell.
-std::optional<Bytes> total_host_memory();
+/// An amount of host memory, and what allows no more.
+struct HostMemory {
+  Bytes size;
+  std::string limit{};  ///< "the memory limit of the cgroup" or "`ulimit -v`"; "": the host has no more
+};
+/// "1.5 GiB", or "1.5 GiB under the memory limit of the cgroup".
+std::string to_string(const HostMemory&);
+
+/// Memory that can be allocated without swapping, by the estimate of the operating system and the limits of this
+/// process; nullopt where the system gives no estimate.
+std::optional<HostMemory> available_host_memory();
+/// All memory of this host, or what the limits of this process allow; nullopt where the system does not tell.
+std::optional<HostMemory> total_host_memory();
 
 /// Reads one byte of every page and writes it back. The content does not change, and every page is mapped for this
 /// thread.

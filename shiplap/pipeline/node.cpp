@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <utility>
 
+#include "shiplap/core/host_limits.hpp"
+#include "shiplap/core/printable.hpp"
 #include "shiplap/pipeline/profile_cache.hpp"
 #include "shiplap/workload/workload.hpp"
 
@@ -31,6 +33,7 @@ Node node_of(MeasurableDevice& device, Profile profile) {
   const Bytes usable = info.simulated ? limits_of(*info.simulated).device_memory
                                       : info.free_memory / 100 * usable_percent_of_free_memory;
   node.limits = node.limits.at_most(usable);
+  if (!info.is_virtual) node.limits.host_threads = usable_cpus();
   if (info.resident_threads > 0) node.limits.resident_threads = info.resident_threads;
   return node;
 }
@@ -41,7 +44,10 @@ Node load_or_measure(MeasurableDevice& device, const std::function<void(std::str
     measured.profile = profile_from(measured.result, device.info(), command);
     return measured;
   };
-  const auto to_stderr = [](std::string_view text) { std::fputs(fmt::format("shiplap: {}\n", text).c_str(), stderr); };
+  // Unlike fmt::print, fputs does not throw where stderr is closed.
+  const auto to_stderr = [](std::string_view text) {
+    std::fputs(fmt::format("shiplap: {}\n", printable_lines(text)).c_str(), stderr);
+  };
   return node_of(device, profile_of(device, measure_now, say ? say : to_stderr));
 }
 

@@ -18,9 +18,9 @@ Bytes host_memory_for(const Job& job) {
 
 void require_available_memory(const Job& job) {
   const Bytes needed = host_memory_for(job);
-  const std::optional<Bytes> available = available_host_memory();
-  if (!available || needed <= *available) return;
-  const std::optional<Bytes> total = total_host_memory();
+  const std::optional<HostMemory> available = available_host_memory();
+  if (!available || needed <= available->size) return;
+  const std::optional<HostMemory> total = total_host_memory();
   throw Error(
       fmt::format("{} needs {} of host memory for its arrays, and this host has {}{}: it cannot run here; make "
                   "the workload smaller",

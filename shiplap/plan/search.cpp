@@ -269,11 +269,13 @@ std::vector<std::uint32_t> Search::chunks_worth_trying(const Strategy& strategy)
   return counts.empty() ? std::vector<std::uint32_t>{1} : counts;
 }
 
-// Powers of two up to half of the threads with which host copies were measured: each direction takes one half.
+// Powers of two up to half of the threads with which host copies were measured, and that this process may use: each
+// direction takes one half.
 std::vector<std::uint32_t> Search::threads_worth_trying() const {
   unsigned most = 1;
   if (profile_.host)
     for (const RateOfThreads& row : profile_.host->copy) most = std::max(most, row.threads / 2);
+  if (limits_.host_threads > 0) most = std::clamp(limits_.host_threads / 2, 1u, most);
   std::vector<std::uint32_t> counts;
   for (std::uint32_t count = 1; count < most; count *= 2) counts.push_back(count);
   counts.push_back(most);

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/host_limits.hpp"
 #include "shiplap/core/thread.hpp"
 #include "shiplap/profile/profile.hpp"
 #include "shiplap/workload/cuda_kernels.hpp"
@@ -62,7 +63,7 @@ void on_all_cores(std::size_t count, const Work& work) {
   };
   {
     std::vector<std::jthread> threads;
-    const std::size_t cores = std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, count);
+    const std::size_t cores = std::clamp<std::size_t>(usable_cpus(), 1, count);
     for (std::size_t i = 1; i < cores; ++i) threads.push_back(start_thread(share));
     share();
   }

@@ -6,16 +6,18 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
+#include <charconv>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <type_traits>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/host_limits.hpp"
 
 namespace shiplap {
 namespace {
@@ -86,6 +88,12 @@ std::string cpu_model(hwloc_topology_t topology) {
   return reported(hwloc_obj_get_info_by_name(described, "CPUModel"));
 }
 
+/// The memory that the cgroups of this process allow.
+std::string memory_limit() {
+  const auto limit = cgroup_limits().memory;
+  return limit ? to_string(*limit) : "none";
+}
+
 /// hwloc returns 0 when the number is unknown, and −1 when objects of the type are on several levels of the topology.
 std::string count_of(hwloc_topology_t topology, hwloc_obj_type_t type) {
   const int count = hwloc_get_nbobjs_by_type(topology, type);
@@ -119,6 +127,8 @@ Conditions host_facts() {
           {"host.hardware_threads", count_of(topology.get(), HWLOC_OBJ_PU)},
           {"host.numa_nodes", count_of(topology.get(), HWLOC_OBJ_NUMANODE)},
           {"host.memory", to_string(page_size * static_cast<std::uint64_t>(pages))},
+          {"host.usable_threads", std::to_string(usable_cpus())},
+          {"host.memory_limit", memory_limit()},
           {"host.page_size", to_string(page_size)},
           {"host.huge_pages", huge_pages()},
           {"host.governor", first_word("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")},
@@ -131,7 +141,12 @@ Conditions host_facts() {
 double pcie_link_rate(const std::string& link) {
   double transfers = 0;  // 10⁹ per second and lane
   unsigned lanes = 0;
-  if (std::sscanf(link.c_str(), "%lf GT/s PCIe x%u", &transfers, &lanes) != 2 || !(transfers > 0)) return 0;
+  const char* const end = link.data() + link.size();
+  constexpr std::string_view unit = " GT/s PCIe x";
+  // Unlike sscanf, these functions read the same in every locale.
+  const auto [after, error] = std::from_chars(link.data(), end, transfers);
+  if (error != std::errc{} || !(transfers > 0) || !std::string_view(after, end).starts_with(unit)) return 0;
+  if (std::from_chars(after + unit.size(), end, lanes).ec != std::errc{}) return 0;
   const double coding = transfers <= 5 ? 8.0 / 10 : transfers <= 32 ? 128.0 / 130 : 242.0 / 256;
   return transfers * 1e9 * coding * lanes / 8;
 }

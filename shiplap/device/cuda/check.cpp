@@ -1,19 +1,39 @@
 #include "shiplap/device/cuda/check.hpp"
 
+#include <dlfcn.h>
 #include <fmt/format.h>
+#include <link.h>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/host_limits.hpp"
+#include "shiplap/core/printable.hpp"
 #include "shiplap/core/units.hpp"
 #include "shiplap/device/host_work.hpp"
 
 namespace shiplap {
 namespace {
 
+/// The file that was loaded as the driver library; "" when there is none.
+std::string loaded_driver() {
+  void* const library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+  link_map* map = nullptr;
+  const bool is_known = library != nullptr && dlinfo(library, RTLD_DI_LINKMAP, &map) == 0 && map != nullptr;
+  std::string name = is_known ? printable(map->l_name) : "";
+  if (library != nullptr) dlclose(library);
+  return name;
+}
+
 std::string driver_remedy(const Api& api) {
   int driver = 0;
   int runtime = 0;
-  if (api.driver_get_version(&driver) != cudaSuccess || driver == 0)
-    return "no NVIDIA driver was found: install one, or in a container pass the GPU through";
+  if (api.driver_get_version(&driver) != cudaSuccess || driver == 0) {
+    const std::string found = loaded_driver();
+    return found.empty() ? "no NVIDIA driver was found: install one, or in a container pass the GPU through"
+                         : fmt::format(
+                               "{} was loaded and is no driver that works: take its folder from "
+                               "LD_LIBRARY_PATH, or in a container pass the GPU through",
+                               found);
+  }
   if (api.runtime_get_version(&runtime) != cudaSuccess) return "update the NVIDIA driver";
   return fmt::format("the driver supports CUDA {} and this build needs {}: update the NVIDIA driver",
                      version_text(driver), version_text(runtime));
@@ -30,10 +50,12 @@ std::string memory_remedy(const Api& api) {
 
 std::string pinned_memory_remedy() {
   const auto available = available_host_memory();
+  const auto lockable = lockable_memory();
   return fmt::format(
-      "{} of host memory are available: use smaller arrays, or raise the limit of the container or of "
-      "`ulimit -l`",
-      available ? to_string(*available) : std::string("an unknown amount"));
+      "{} of host memory are available{}: use smaller arrays, raise the limit of the container or of `ulimit -l`, or "
+      "keep the arrays in pageable memory",
+      available ? to_string(*available) : std::string("an unknown amount"),
+      lockable ? fmt::format(", and `ulimit -l` lets this process pin {}", to_string(*lockable)) : "");
 }
 
 std::string remedy(const Api& api, cudaError_t error, std::string_view call) {

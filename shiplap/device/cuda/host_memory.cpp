@@ -85,7 +85,7 @@ hwloc_obj_t numa_node(std::uint16_t number) {
   return node;
 }
 
-std::string shown(std::optional<Bytes> available) {
+std::string shown(const std::optional<HostMemory>& available) {
   return available ? to_string(*available) : std::string("an unknown amount");
 }
 
@@ -205,7 +205,7 @@ Memory allocate_host_memory(const Api& api, Place place, MemoryKind kind, Bytes 
     throw Unsupported(fmt::format("{} memory is not the host's alone", to_string(kind)));
   if (size.count == 0) return {nullptr, size, place, kind, [](std::byte*) {}};
   // Without this check the system would kill the process without a message.
-  if (const auto available = available_host_memory(); available && size > *available)
+  if (const auto available = available_host_memory(); available && size > available->size)
     throw Error(fmt::format("{} of {} host memory are needed and {} are available: use smaller arrays", to_string(size),
                             to_string(kind), to_string(*available)));
   const OnNode node(place.index);

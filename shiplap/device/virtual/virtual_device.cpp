@@ -146,7 +146,7 @@ class VirtualDevice : public MeasurableDevice {
           fmt::format("{}: {} of device memory are needed and {} of {} are free: use more chunks or a smaller ring",
                       id_, to_string(size), to_string(info().free_memory), to_string(info().memory)));
     const bool moved = bytes_ == VirtualBytes::moved;
-    if (const auto available = available_host_memory(); moved && available && size > *available)
+    if (const auto available = available_host_memory(); moved && available && size > available->size)
       throw Error(
           fmt::format("{}: the bytes of the virtual device live in host memory; {} are needed and {} are available: "
                       "use a smaller workload",

@@ -2,6 +2,7 @@
 // every call is faked.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <functional>
 #include <stdexcept>
@@ -242,6 +243,21 @@ TEST_F(FailedRun, names_the_kernels_one_of_which_has_failed_when_all_ops_are_sub
         AllOf(HasSubstr(call), HasSubstr("behind 3 kernels, kernel invert of chunk 0 (op 1) to kernel invert of "
                                          "chunk 2 (op 7)")));
   }
+}
+
+TEST_F(ShortMemory, names_the_limit_of_the_shell_when_memory_cannot_be_pinned) {
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_MEMLOCK, &before), 0);
+  const rlimit small{.rlim_cur = 65536, .rlim_max = before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_MEMLOCK, &small), 0);
+  for (const auto& [kind, call] :
+       {std::pair{MemoryKind::pinned, "cudaHostRegister"}, std::pair{MemoryKind::driver_pinned, "cudaHostAlloc"}}) {
+    faults().fail_once(call, 0);
+    EXPECT_THAT(message_of([&] { device->allocate(Place::host(), kind, 1_MiB); }),
+                AllOf(HasSubstr(call), HasSubstr("`ulimit -l` lets this process pin 64 KiB"),
+                      HasSubstr("keep the arrays in pageable memory")));
+  }
+  setrlimit(RLIMIT_MEMLOCK, &before);
 }
 
 }  // namespace
