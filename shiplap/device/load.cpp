@@ -8,6 +8,7 @@
 #include <chrono>
 #include <fstream>
 #include <iterator>
+#include <locale>
 #include <sstream>
 #include <thread>
 
@@ -52,6 +53,7 @@ std::string whole_percent(double fraction) { return fmt::format("{:.0f} %", 100 
 std::optional<CpuTimes> cpu_times(const std::string& proc_stat) {
   // The first line has the times of all CPUs: user, nice, system, idle, iowait, irq, softirq, steal (proc(5)).
   std::istringstream line(proc_stat.substr(0, proc_stat.find('\n')));
+  line.imbue(std::locale::classic());
   std::string name;
   if (!(line >> name) || name != "cpu") return std::nullopt;
   constexpr std::size_t idle = 3;

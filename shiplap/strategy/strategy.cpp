@@ -5,7 +5,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
+#include <charconv>
+#include <system_error>
 #include <vector>
 
 #include "shiplap/core/error.hpp"
@@ -109,15 +110,16 @@ std::string to_string(const Ramp& ramp) {
 Ramp parse_ramp(std::string_view text) {
   if (text == "none") return {};
   Ramp ramp;
-  std::string rest(text);
-  std::size_t at = 0;
+  const char* at = text.data();
+  const char* const end = at + text.size();
   bool good = true;
   for (double* part : {&ramp.first, &ramp.last, &ramp.growth}) {
-    char* end = nullptr;
-    *part = std::strtod(rest.c_str() + at, &end);
-    good = good && end != rest.c_str() + at && *end == (part == &ramp.growth ? '\0' : ':');
-    at = static_cast<std::size_t>(end - rest.c_str()) + 1;
+    // Unlike strtod, from_chars reads the same in every locale.
+    const auto [after, error] = std::from_chars(at, end, *part);
+    const bool is_last = part == &ramp.growth;
+    good = error == std::errc{} && (is_last ? after == end : after != end && *after == ':');
     if (!good) break;
+    at = after + (is_last ? 0 : 1);
   }
   if (!good)
     throw UsageError(

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
-#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "shiplap/core/error.hpp"
@@ -17,7 +17,10 @@ namespace {
 /// The number with as many digits as a picture can show; null for what is no number.
 Json short_number(double value) {
   if (!std::isfinite(value)) return nullptr;
-  return std::strtod(fmt::format("{:.7g}", value).c_str(), nullptr);
+  const std::string text = fmt::format("{:.7g}", value);
+  double shortened = value;
+  std::from_chars(text.data(), text.data() + text.size(), shortened);  // strtod would depend on the locale
+  return shortened;
 }
 
 Json short_number(const std::optional<double>& value) { return value ? short_number(*value) : Json(nullptr); }
