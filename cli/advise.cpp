@@ -75,7 +75,7 @@ Profile profile_for(const Recording& recording, const AdviseFlags& flags) {
 
 void write_pictures(const Advised& advised, const AdviseFlags& flags) {
   if (!flags.svg.empty()) write_file_atomically(flags.svg, advice_svg(advised));
-  if (!flags.trace.empty()) write_file_atomically(flags.trace, advice_trace(advised).dump());
+  if (!flags.trace.empty()) write_file_atomically(flags.trace, json_text(advice_trace(advised)));
 }
 
 void show(const Recording& recording, const AdviseFlags& flags) {

@@ -115,7 +115,7 @@ class Checking {
       MeasureResult left_out;
       left_out.skipped = checked.skipped;
       left_out.failed = checked.failed;
-      print_error(in_flags(skips_report(left_out)));
+      print_to_stderr(skips_report(left_out));
     }
     progress_.now("reporting");
     return checked;

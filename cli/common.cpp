@@ -15,9 +15,12 @@
 
 #include "cli/parameter_names.hpp"
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/json.hpp"
+#include "shiplap/core/printable.hpp"
 #include "shiplap/core/temporary_file.hpp"
 #include "shiplap/plan/memory_choice.hpp"
 #include "shiplap/profile/profile.hpp"
+#include "shiplap/report/terminal.hpp"
 #include "shiplap/strategy/strategy.hpp"
 #include "shiplap/workload/kernel_profile.hpp"
 
@@ -234,18 +237,20 @@ TextStyle style_of_stdout() {
   TextStyle style;
   const bool terminal = isatty(STDOUT_FILENO) == 1;
   const char* no_color = std::getenv("NO_COLOR");
-  style.colour = terminal && (no_color == nullptr || *no_color == '\0');
+  style.colour = is_ansi_terminal(STDOUT_FILENO) && (no_color == nullptr || *no_color == '\0');
   winsize size{};
   if (terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 60)
     style.width = std::min<std::size_t>(size.ws_col, 120);
   return style;
 }
 
-void print(std::string_view text) { print_verbatim(in_flags(text)); }
+void print(std::string_view text) { print_verbatim(printable_lines(in_flags(text), style_of_stdout().colour)); }
 
-void print_json(const Json& json) { print_verbatim(json.dump(2) + "\n"); }
+void print_json(const Json& json) { print_verbatim(json_text(json, 2) + "\n"); }
 
-void note(std::string_view text) { print_error(wrap(fmt::format("note: {}", in_flags(text)), 100, "      ") + "\n"); }
+void print_to_stderr(std::string_view text) { print_error(printable_lines(in_flags(text))); }
+
+void note(std::string_view text) { print_to_stderr(wrap(fmt::format("note: {}", text), 100, "      ") + "\n"); }
 
 void require_writable(const std::filesystem::path& path, std::string_view flag) {
   namespace fs = std::filesystem;

@@ -64,10 +64,15 @@ PlanOptions plan_options_of(const ChoiceFlags&, const UseFlags&, const Job&);
 void add_device_flag(CLI::App&, std::string& device);
 void add_json_flag(CLI::App&, bool& json);
 
-/// The style has colour when stdout is a terminal and NO_COLOR is unset. Its width is that of the terminal, or 100.
+/// The style has colour when stdout is a terminal, TERM names one that knows colours, and NO_COLOR is unset. Its width
+/// is that of the terminal, or 100.
 TextStyle style_of_stdout();
-/// Prints text for people, with the library's parameters as flags (parameter_names.hpp).
+/// Prints text for people, with the library's parameters as flags (parameter_names.hpp). Control characters of names in
+/// it are replaced (`printable_lines`).
 void print(std::string_view text);
+/// Prints on stderr as `print` does on stdout. Nobody is told when that fails.
+void print_to_stderr(std::string_view text);
+/// Prints JSON, with control characters escaped (`json_text`).
 void print_json(const Json&);
 /// Prints "note: …" on stderr, wrapped.
 void note(std::string_view text);

@@ -1,10 +1,25 @@
 #include "cli/files_of_program.hpp"
 
+#include <fmt/format.h>
+
+#include <system_error>
+
+#include "shiplap/core/error.hpp"
+
 namespace shiplap::cli {
 
 namespace fs = std::filesystem;
 
-fs::path own_program() { return fs::read_symlink("/proc/self/exe"); }
+fs::path own_program() {
+  std::error_code error;
+  fs::path program = fs::read_symlink("/proc/self/exe", error);
+  if (error)
+    throw Error(fmt::format(
+        "/proc/self/exe cannot be read ({}), so that this program does not find itself and the files beside "
+        "it; mount /proc",
+        error.message()));
+  return program;
+}
 
 std::optional<fs::path> library_of_program(const std::string& file_name) {
   const fs::path folder = own_program().parent_path();

@@ -20,9 +20,9 @@
 #include "cli/mpi_ranks.hpp"
 #include "cli/node.hpp"
 #include "cli/own_program.hpp"
-#include "cli/parameter_names.hpp"
 #include "cli/version.hpp"
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/json.hpp"
 #include "shiplap/device/open.hpp"
 #include "shiplap/fleet/causes.hpp"
 #include "shiplap/fleet/coordinator.hpp"
@@ -71,7 +71,8 @@ std::vector<RankDevice> listed_gpus(Seconds budget) {
     if (!device.at("virtual").get<bool>())
       gpus.push_back({device.at("id"), device.at("conditions").value("gpu.pci_bus_id", "")});
   if (gpus.empty())
-    throw Error(fmt::format("no GPU is seen ({})", json.at("absent").empty() ? "no driver" : json.at("absent").dump()));
+    throw Error(
+        fmt::format("no GPU is seen ({})", json.at("absent").empty() ? "no driver" : json_text(json.at("absent"))));
   return gpus;
 }
 
@@ -94,9 +95,22 @@ Json checked(const std::string& device, const std::string& budget) {
                                       has_been_terminated));
 }
 
+/// Time from now until copies begin, at a time in seconds since 1970. Throws Error when they are said to begin so late
+/// that a clock must have been set.
+Seconds until_copies(Seconds begin) {
+  constexpr Seconds longest_wait{120};
+  const Seconds wait = begin - std::chrono::system_clock::now().time_since_epoch();
+  if (wait > longest_wait)
+    throw Error(fmt::format(
+        "--begin: the copies are to begin in {:.0f} s, so that the clock of this host or of the one that asked "
+        "must have been set meanwhile; nothing was copied, start the check again",
+        wait.count()));
+  return wait;
+}
+
 Json copied(const std::string& device, Seconds begin) {
   constexpr Seconds copies_take{15};
-  const Seconds until_begin = begin - std::chrono::system_clock::now().time_since_epoch();
+  const Seconds until_begin = until_copies(begin);
   return printed_json(
       run_own_program({"fleet", "copy", "--device", device, "--begin", fmt::format("{}", begin.count())},
                       Deadline(wall_clock() + until_begin + copies_take), has_been_terminated));
@@ -233,7 +247,7 @@ void run_rank(Ranks& ranks, const std::function<void()>& run) {
     run();
   } catch (const Error& error) {
     if (mpi->has_ended()) throw;
-    print_error(fmt::format("shiplap: {}\n", in_flags(error.what())));
+    print_to_stderr(fmt::format("shiplap: {}\n", error.what()));
     std::fflush(nullptr);
     mpi->abort(static_cast<int>(error.code()));
     throw;
@@ -305,7 +319,7 @@ void add_fleet_copy(CLI::App& fleet) {
 void run_fleet_copy(const FleetCopyFlags& flags) {
   constexpr Seconds lasts{1};
   constexpr Seconds between{1};
-  const Seconds begin = Seconds{flags.begin} - std::chrono::system_clock::now().time_since_epoch() + wall_clock();
+  const Seconds begin = until_copies(Seconds{flags.begin}) + wall_clock();
   const auto device = open(device_to_measure(flags.device));
   const DeviceInfo info = device->info();
   const auto figure = [](const char* what, Bandwidth rate) {

@@ -199,7 +199,7 @@ void run_measure(const MeasureFlags& flags) {
                 : measurements_report(measured.result.measurements, style));
     if (!flags.output.empty()) print(fmt::format("\nprofile written to {}\n", flags.output));
   }
-  print_error(in_flags(skips_report(measured.result)));
+  print_to_stderr(skips_report(measured.result));
   if (!measured.result.failed.empty())
     throw CheckFailed(fmt::format("{} point(s) or rows failed, as listed above: nothing is fitted from them",
                                   measured.result.failed.size()));

@@ -5,19 +5,23 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <new>
+#include <span>
 #include <sstream>
+#include <string>
 #include <string_view>
 #include <system_error>
 
+#include "cli/common.hpp"
 #include "cli/output.hpp"
-#include "cli/parameter_names.hpp"
 #include "cli/unknown_command.hpp"
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/printable.hpp"
 #include "shiplap/core/what_failed.hpp"
 
 namespace shiplap::cli {
@@ -32,9 +36,20 @@ void occupy_closed_streams() {
   }
 }
 
+std::span<char* const> arguments;
+
+/// The message as it is. Where an argument has a line break it becomes one line, so that the argument, which may be the
+/// name of a file of others, cannot begin a line of its own.
+std::string in_own_lines(std::string message) {
+  const auto has_line_break = [](std::string_view argument) { return argument.find('\n') != std::string_view::npos; };
+  if (std::ranges::none_of(arguments, has_line_break)) return message;
+  message.erase(message.find_last_not_of('\n') + 1);
+  return printable(message) + "\n";
+}
+
 void complain(const char* name, std::string_view message) noexcept {
   try {
-    print_error(fmt::format("{}: {}\n", name, in_flags(message)));
+    print_to_stderr(in_own_lines(fmt::format("{}: {}\n", name, message)));
   } catch (const std::exception&) {  // there is no memory for the names of flags
     print_error(name);
     print_error(": ");
@@ -87,6 +102,7 @@ int guarded(const char* name, ExitCodes codes, int (*run)(int, char**), int argc
 }  // namespace
 
 int run_main(const char* name, ExitCodes codes, int (*run)(int, char**), int argc, char** argv) {
+  arguments = std::span<char* const>(argv, static_cast<std::size_t>(argc));
   occupy_closed_streams();
   name_of_program = name;
   code_without_memory = exit_code(codes, ExitCode::failure);
@@ -111,8 +127,8 @@ int run_program(CLI::App& app, int argc, char** argv, ExitCodes codes) {
     std::ostringstream out;
     std::ostringstream err;
     const int code = app.exit(e, out, err);
-    print_verbatim(out.str());
-    print_error(err.str());
+    print_verbatim(printable_lines(out.str()));
+    if (!err.str().empty()) print_to_stderr(in_own_lines(err.str()));
     return code == 0 ? 0 : exit_code(codes, ExitCode::usage);
   }
 }

@@ -2,12 +2,13 @@
 
 #include <fmt/format.h>
 #include <sys/ioctl.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <string>
 #include <utility>
 
+#include "shiplap/core/printable.hpp"
+#include "shiplap/report/terminal.hpp"
 #include "shiplap/core/thread.hpp"
 
 namespace shiplap {
@@ -21,18 +22,16 @@ std::size_t terminal_width(std::FILE* stream) {
 
 }  // namespace
 
-Progress::Progress(std::FILE* stream) : stream_(stream), terminal_(isatty(fileno(stream)) == 1) {}
+Progress::Progress(std::FILE* stream) : stream_(stream), terminal_(is_ansi_terminal(fileno(stream))) {}
 
 Progress::~Progress() { clear(); }
 
 void Progress::update(std::string_view what, std::size_t done, std::size_t total) {
   if (!terminal_) return;
   const std::size_t digits = std::to_string(total).size();
-  std::string line = total > 0 ? fmt::format("[{:>{}}/{}] {}", done, digits, total, what) : std::string(what);
+  const std::string line = total > 0 ? fmt::format("[{:>{}}/{}] {}", done, digits, total, what) : std::string(what);
   // A line that wraps could not be removed. One column stays free for the cursor.
-  const std::size_t most = terminal_width(stream_) - 1;
-  if (line.size() > most) line.resize(most);
-  std::fputs(fmt::format("\r\x1b[K{}", line).c_str(), stream_);
+  std::fputs(fmt::format("\r\x1b[K{}", printable(line, terminal_width(stream_) - 1)).c_str(), stream_);
   std::fflush(stream_);
   shown_ = true;
 }
