@@ -9,6 +9,8 @@
 
 #include "cli/common.hpp"
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/json.hpp"
+#include "shiplap/core/printable.hpp"
 #include "shiplap/report/evaluate_csv.hpp"
 #include "shiplap/report/evaluate_report.hpp"
 
@@ -133,7 +135,7 @@ Seconds budget_of(const EvaluateFlags& flags) {
 }
 
 void save(const EvaluateFlags& flags, const Evaluation& evaluation) {
-  if (!flags.output.empty()) write_file_atomically(flags.output, to_json(evaluation).dump(1) + "\n");
+  if (!flags.output.empty()) write_file_atomically(flags.output, json_text(to_json(evaluation), 1) + "\n");
   if (!flags.markdown.empty()) write_file_atomically(flags.markdown, evaluate_markdown(evaluation));
   if (!flags.csv.empty()) write_file_atomically(flags.csv, evaluation_csv(evaluation));
 }
@@ -143,9 +145,9 @@ void show(const EvaluateFlags& flags, const Evaluation& evaluation) {
     print_json(to_json(evaluation));
   } else {
     print(evaluate_report(evaluation, style_of_stdout()));
-    if (!flags.output.empty()) print(fmt::format("\nresults written to {}\n", flags.output));
-    if (!flags.markdown.empty()) print(fmt::format("\npage written to {}\n", flags.markdown));
-    if (!flags.csv.empty()) print(fmt::format("\npoints written to {}\n", flags.csv));
+    if (!flags.output.empty()) print(fmt::format("\nresults written to {}\n", printable(flags.output)));
+    if (!flags.markdown.empty()) print(fmt::format("\npage written to {}\n", printable(flags.markdown)));
+    if (!flags.csv.empty()) print(fmt::format("\npoints written to {}\n", printable(flags.csv)));
   }
   if (const auto wrong = wrong_results(evaluation); !wrong.empty())
     throw CheckFailed(fmt::format("{} result(s) are wrong, the first: {}", wrong.size(), wrong.front()));

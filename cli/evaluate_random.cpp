@@ -10,6 +10,7 @@
 #include "cli/node.hpp"
 #include "cli/resume.hpp"
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/json.hpp"
 #include "shiplap/evaluate/random_jobs.hpp"
 #include "shiplap/evaluate/regret.hpp"
 #include "shiplap/profile/profile.hpp"
@@ -60,7 +61,7 @@ void evaluate_random(const EvaluateFlags& flags) {
     for (const JobRegret& job : before)
       if (std::ranges::find(jobs, job.name, &JobRegret::name) == jobs.end()) all.push_back(job);
     if (!flags.output.empty())
-      write_file_atomically(flags.output, to_json(all, node, flags.seed, command).dump() + "\n");
+      write_file_atomically(flags.output, json_text(to_json(all, node, flags.seed, command)) + "\n");
     if (!flags.markdown.empty()) write_file_atomically(flags.markdown, regret_markdown(all));
   };
   for (const std::string& name : random_workloads(flags.random, flags.seed)) {

@@ -14,10 +14,10 @@
 #include "cli/common.hpp"
 #include "cli/effects.hpp"
 #include "cli/node.hpp"
-#include "cli/parameter_names.hpp"
 #include "cli/profile_cache.hpp"
 #include "cli/resume.hpp"
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/printable.hpp"
 #include "shiplap/device/open.hpp"
 #include "shiplap/measure/measure.hpp"
 #include "shiplap/report/measurements_report.hpp"
@@ -42,13 +42,13 @@ void list_primitives(bool json) {
 }
 
 std::string command_line(const MeasureFlags& flags, const std::string& device) {
-  return fmt::format("shiplap measure --device {}{}{}", device,
+  return fmt::format("shiplap measure --device {}{}{}", shell_word(device),
                      flags.quick  ? " --quick"
                      : flags.full ? " --full"
                                   : "",
-                     flags.only == "*" ? "" : fmt::format(" --only '{}'", flags.only)) +
-         (flags.smallest.empty() ? "" : " --smallest " + flags.smallest) +
-         (flags.largest.empty() ? "" : " --largest " + flags.largest);
+                     flags.only == "*" ? "" : fmt::format(" --only {}", shell_word(flags.only))) +
+         (flags.smallest.empty() ? "" : " --smallest " + shell_word(flags.smallest)) +
+         (flags.largest.empty() ? "" : " --largest " + shell_word(flags.largest));
 }
 
 std::filesystem::path partial(const std::string& file) { return std::filesystem::path(file + ".partial"); }
@@ -86,7 +86,7 @@ class SaveWhileMeasuring {
     const Clock::time_point begin = Clock::now();
     if (so_far.measurements.empty() || begin < next_) return;
     Profile profile = profile_from(so_far, info_, command_);
-    if (!flags_.name.empty()) profile.name = flags_.name;
+    if (!flags_.name.empty()) profile.name = printable(flags_.name);
     try {
       save_profile(profile, partial(flags_.output));
     } catch (const Error& error) {
@@ -167,7 +167,8 @@ void run_measure(const MeasureFlags& flags) {
   if (!flags.name.empty() && !kept && flags.output.empty() && !flags.json)
     note_without_effect(fmt::format("--name {}", flags.name),
                         "the profile is not kept, and neither --output nor --json writes it");
-  const std::string command = command_line(flags, info.id);
+  // Printable, as it is when the profile is read again.
+  const std::string command = printable(command_line(flags, info.id));
   if (flags.resume) {
     Profile before = measured_before(flags.output, command, info);
     options.have = std::move(before.measurements);
@@ -177,7 +178,7 @@ void run_measure(const MeasureFlags& flags) {
   SaveWhileMeasuring saving(flags, command, info);
   if (!flags.output.empty()) options.row_done = [&](const MeasureResult& so_far) { saving(so_far); };
   Measured measured = measure_profile(*device, options, command);
-  if (!flags.name.empty()) measured.profile.name = flags.name;
+  if (!flags.name.empty()) measured.profile.name = printable(flags.name);
 
   if (!flags.output.empty()) {
     save_profile(measured.profile, flags.output);
@@ -197,7 +198,7 @@ void run_measure(const MeasureFlags& flags) {
     print(whole ? profile_report(measured.profile, figures(measured.profile.measurements, measured.profile.conditions),
                                  style)
                 : measurements_report(measured.result.measurements, style));
-    if (!flags.output.empty()) print(fmt::format("\nprofile written to {}\n", flags.output));
+    if (!flags.output.empty()) print(fmt::format("\nprofile written to {}\n", printable(flags.output)));
   }
   print_to_stderr(skips_report(measured.result));
   if (!measured.result.failed.empty())

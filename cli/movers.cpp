@@ -9,6 +9,7 @@
 #include "cli/common.hpp"
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/json.hpp"
+#include "shiplap/core/printable.hpp"
 #include "shiplap/plan/mover_table.hpp"
 #include "shiplap/report/movers_report.hpp"
 #include "shiplap/report/movers_svg.hpp"
@@ -95,7 +96,7 @@ void run_movers(const MoversFlags& flags) {
     print_json(to_json(table));
   else
     print(movers_report(table, style_of_stdout()));
-  if (!flags.svg.empty() && !flags.json) print(fmt::format("\npicture written to {}\n", flags.svg));
+  if (!flags.svg.empty() && !flags.json) print(fmt::format("\npicture written to {}\n", printable(flags.svg)));
 }
 
 }  // namespace shiplap::cli

@@ -10,6 +10,8 @@
 
 #include "cli/effects.hpp"
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/json.hpp"
+#include "shiplap/core/printable.hpp"
 #include "shiplap/emit/cuda_program.hpp"
 #include "shiplap/pipeline/plan.hpp"
 #include "shiplap/report/plan_report.hpp"
@@ -47,7 +49,7 @@ namespace {
 
 void write_trace(const std::string& file, const Candidate& chosen) {
   const std::array processes{TraceProcess{"predicted", *chosen.schedule, chosen.timeline}};
-  write_file_atomically(file, chrome_trace(processes).dump() + "\n");
+  write_file_atomically(file, json_text(chrome_trace(processes)) + "\n");
 }
 
 std::string program(Workload workload, const Plan& plan) {
@@ -91,8 +93,8 @@ void run_plan(const PlanFlags& flags) {
     return print_json(json);
   }
   print(plan_report(made, {.style = style_of_stdout()}) +
-        (flags.trace.empty() ? "" : fmt::format("\ntrace written to {}\n", flags.trace)) +
-        (flags.output.empty() ? "" : fmt::format("\nprogram written to {}\n", flags.output)));
+        (flags.trace.empty() ? "" : fmt::format("\ntrace written to {}\n", printable(flags.trace))) +
+        (flags.output.empty() ? "" : fmt::format("\nprogram written to {}\n", printable(flags.output))));
 }
 
 }  // namespace shiplap::cli

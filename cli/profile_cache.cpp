@@ -2,10 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
-
 #include "cli/common.hpp"
-#include "cli/parameter_names.hpp"
 #include "shiplap/report/measurements_report.hpp"
 #include "shiplap/report/progress.hpp"
 

@@ -14,6 +14,7 @@
 
 #include "cli/files_of_program.hpp"
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/printable.hpp"
 
 extern char** environ;
 
@@ -60,12 +61,12 @@ int run(std::vector<std::string> words, std::vector<std::string> variables, Held
   pid_t process = 0;
   const int error =
       posix_spawnp(&process, words.front().c_str(), nullptr, nullptr, arguments.data(), environment.data());
-  if (error != 0) throw Error(fmt::format("{} cannot be started: {}", words.front(), std::strerror(error)));
+  if (error != 0) throw Error(fmt::format("{} cannot be started: {}", printable(words.front()), std::strerror(error)));
   signals.are_for(process);
   // The process number is free for another process when it has been waited for.
   siginfo_t ended{};
   while (waitid(P_PID, static_cast<id_t>(process), &ended, WEXITED | WNOWAIT) != 0)
-    if (errno != EINTR) throw Error(fmt::format("waiting for {}: {}", words.front(), std::strerror(errno)));
+    if (errno != EINTR) throw Error(fmt::format("waiting for {}: {}", printable(words.front()), std::strerror(errno)));
   signals.are_for_this_process();
   int status = 0;
   waitpid(process, &status, 0);

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <memory>
@@ -12,6 +13,7 @@
 #include "cli/common.hpp"
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/json.hpp"
+#include "shiplap/core/printable.hpp"
 #include "shiplap/pipeline/profile_cache.hpp"
 #include "shiplap/report/page/page.hpp"
 #include "shiplap/report/page/report.hpp"
@@ -19,9 +21,12 @@
 namespace shiplap::cli {
 namespace {
 
+/// A built-in or a cached profile. The name comes from a file, so that it is never taken for a path.
 std::optional<Profile> known_profile(const std::string& name) {
-  // A name of a file could be any path, and it comes from a file.
-  if (name.find('/') != std::string::npos) return std::nullopt;
+  const std::vector<std::string> built_in = built_in_profiles();
+  const bool is_known = std::ranges::find(built_in, name) != built_in.end() ||
+                        std::ranges::any_of(cached_profiles(), [&](const auto& file) { return file.stem() == name; });
+  if (!is_known) return std::nullopt;
   try {
     return find_any_profile(name);
   } catch (const Error&) {
@@ -71,7 +76,7 @@ void run_report_command(const ReportFlags& flags) {
   page::ReportOptions options{.title = flags.title, .find_profile = known_profile};
   if (flags.no_map) options.map.reset();
   write_file_atomically(flags.output, page::html(page::report(files, options)));
-  print(fmt::format("report written to {}\n", flags.output));
+  print(fmt::format("report written to {}\n", printable(flags.output)));
   if (flags.open) open_file(flags.output);
 }
 

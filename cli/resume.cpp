@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/printable.hpp"
 
 namespace shiplap::cli {
 
@@ -15,9 +16,9 @@ void require_same_run(const std::string& file, const RunIdentity& before, const 
                     "out to measure anew",
                     file, what, was, is));
   };
-  if (before.command != now.command) refuse("measurement", before.command, now.command);
+  if (before.command != printable(now.command)) refuse("measurement", before.command, now.command);
   for (const auto& [name, is] : now.conditions)
-    if (const std::string was = condition(before.conditions, name); was != is) refuse(name, was, is);
+    if (const std::string was = condition(before.conditions, name); was != printable(is)) refuse(name, was, is);
 }
 
 void require_same_profile(const std::string& file, const std::string& before, const std::string& now) {

@@ -10,6 +10,8 @@
 
 #include "cli/effects.hpp"
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/json.hpp"
+#include "shiplap/core/printable.hpp"
 #include "shiplap/pipeline/race.hpp"
 #include "shiplap/pipeline/run.hpp"
 #include "shiplap/report/explain_report.hpp"
@@ -100,7 +102,7 @@ void write_files(const RunFlags& flags, const Report& report) {
   const Schedule& schedule = *report.planned.schedule;
   const std::array processes{TraceProcess{"predicted", schedule, report.planned.timeline},
                              TraceProcess{observed_label(report), schedule, report.timeline}};
-  write_file_atomically(flags.trace, chrome_trace(processes).dump() + "\n");
+  write_file_atomically(flags.trace, json_text(chrome_trace(processes)) + "\n");
 }
 
 Json json_of(const Plan& plan, Origin origin, const Report& report) {
@@ -134,8 +136,8 @@ void show(const RunFlags& flags, const Plan& plan, const Report& report) {
                                  {report.timeline, report.ideal_overlap->value}, style, label));
     print(fmt::format("spans: {}\n", report.trace_source));
   }
-  if (!flags.trace.empty()) print(fmt::format("\ntrace written to {}\n", flags.trace));
-  if (!flags.svg.empty()) print(fmt::format("\npicture written to {}\n", flags.svg));
+  if (!flags.trace.empty()) print(fmt::format("\ntrace written to {}\n", printable(flags.trace)));
+  if (!flags.svg.empty()) print(fmt::format("\npicture written to {}\n", printable(flags.svg)));
 }
 
 }  // namespace

@@ -19,6 +19,7 @@
 #include "experiments/reproduction.hpp"
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/file_lock.hpp"
+#include "shiplap/core/json.hpp"
 #include "shiplap/report/progress.hpp"
 
 namespace shiplap::experiments {
@@ -64,7 +65,7 @@ void save(const std::filesystem::path& folder, const Experiment& experiment, con
     for (const Figure& figure : done.result.figures)
       write_file_atomically(folder / name / (figure.id + ".csv"), csv(figure));
   write_file_atomically(folder / (name + ".md"), page(experiment, r));
-  write_file_atomically(kept, to_json(experiment, r).dump(1) + "\n");
+  write_file_atomically(kept, json_text(to_json(experiment, r), 1) + "\n");
 }
 
 void run_published_sweep(const ReproduceFlags& flags) {
@@ -81,7 +82,7 @@ void run_published_sweep(const ReproduceFlags& flags) {
   }
   const published_sweep::PublishedEvaluation evaluation = published_sweep::evaluate_published(sweep);
   const Json json = published_sweep::to_json(evaluation);
-  if (!flags.output.empty()) write_file_atomically(file, json.dump(1) + "\n");
+  if (!flags.output.empty()) write_file_atomically(file, json_text(json, 1) + "\n");
   if (flags.json) return print_json(json);
   print(published_sweep::published_report(evaluation, style_of_stdout()));
   if (!flags.output.empty()) print(fmt::format("\nwritten to {}\n", file.string()));

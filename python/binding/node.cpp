@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "binding/parts.hpp"
+#include "shiplap/core/json.hpp"
 #include "shiplap/device/memory.hpp"
 #include "shiplap/device/open.hpp"
 #include "shiplap/device/virtual/virtual_device.hpp"
@@ -118,7 +119,7 @@ void bind_node(nb::module_& m) {
       .def_prop_ro("address", [](const Memory& self) { return reinterpret_cast<std::uintptr_t>(self.data()); })
       .def_prop_ro("size", [](const Memory& self) { return self.size().count; });
   nb::class_<MoverTable>(m, "MoverTable")
-      .def("to_json", [](const MoverTable& self) { return to_json(self).dump(); })
+      .def("to_json", [](const MoverTable& self) { return json_text(to_json(self)); })
       .def("text", [](const MoverTable& self) { return movers_report(self, {}); })
       .def("svg", [](const MoverTable& self, std::uint64_t blocks) { return movers_svg(self, blocks); });
   nb::class_<PyNode>(m, "Node")
@@ -137,7 +138,7 @@ void bind_node(nb::module_& m) {
       .def_prop_ro("profile_hash", [](const PyNode& self) { return parameter_hash(*self.node.profile); })
       .def_prop_ro("profile_origin",
                    [](const PyNode& self) { return std::string(to_string(self.node.profile->origin)); })
-      .def("profile_json", [](const PyNode& self) { return to_json(*self.node.profile).dump(); })
+      .def("profile_json", [](const PyNode& self) { return json_text(to_json(*self.node.profile)); })
       .def("profile_text", [](const PyNode& self) { return profile_report(*self.node.profile, {}, {}); })
       .def("save_profile", [](const PyNode& self, const std::string& path) { save_profile(*self.node.profile, path); });
   m.def("move_blocks", &move_blocks, nb::arg("node"), nb::arg("pool"), nb::arg("size"), nb::arg("block"),

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "binding/parts.hpp"
+#include "shiplap/core/json.hpp"
 #include "shiplap/pipeline/run.hpp"
 #include "shiplap/report/plan_report.hpp"
 #include "shiplap/report/run_report.hpp"
@@ -137,7 +138,7 @@ void bind_plan(nb::module_& m) {
       .def_rw("max_slowdown", &Wanted::max_slowdown, nb::arg("value").none());
   nb::class_<PyPlan>(m, "Plan", nb::type_slots(Collected<PyPlan>::slots))
       .def("explain", [](const PyPlan& self) { return self.plan.explain(); })
-      .def("to_json", [](const PyPlan& self) { return self.plan.to_json().dump(); })
+      .def("to_json", [](const PyPlan& self) { return json_text(self.plan.to_json()); })
       .def("picture", &picture_of)
       .def("prepare", &prepare_plan)
       .def("run", &run_plan, nb::arg("repeats"), nb::arg("warm_up"), nb::arg("ideal_overlap"), nb::arg("trace"))
@@ -148,7 +149,7 @@ void bind_plan(nb::module_& m) {
       .def_prop_ro("choice", [](const PyPlan& self) { return to_string(self.plan.chosen.choice); });
   nb::class_<PyPrepared>(m, "Prepared", nb::type_slots(Collected<PyPrepared>::slots)).def("run", &seconds_of_run);
   nb::class_<Report>(m, "Report")
-      .def("to_json", [](const Report& self) { return self.to_json().dump(); })
+      .def("to_json", [](const Report& self) { return json_text(self.to_json()); })
       .def("text", [](const Report& self) { return run_report(self); })
       .def("line", &Report::to_string)
       .def("picture", [](const Report& self) { return run_picture(self); })

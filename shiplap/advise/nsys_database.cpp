@@ -5,6 +5,7 @@
 #include <sqlite3.h>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/printable.hpp"
 
 namespace shiplap {
 
@@ -16,7 +17,7 @@ std::int64_t NsysRow::integer(std::int64_t if_null) {
 std::string NsysRow::text() {
   const int column = next_++;
   const unsigned char* text = sqlite3_column_text(statement_, column);
-  return text ? reinterpret_cast<const char*>(text) : "";
+  return text ? printable(reinterpret_cast<const char*>(text)) : "";
 }
 
 void NsysDatabase::Close::operator()(sqlite3* database) const { sqlite3_close(database); }
@@ -27,6 +28,9 @@ NsysDatabase::NsysDatabase(const std::filesystem::path& file) : file_(file.strin
   const int status = sqlite3_open_v2(file_.c_str(), &database, SQLITE_OPEN_READONLY, nullptr);
   database_.reset(database);
   if (status != SQLITE_OK) fail(sqlite3_errmsg(database), "check that the file exists and may be read");
+  // sqlite.org/security.html: what the file itself defines calls no function that could do harm.
+  sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
 }
 
 void NsysDatabase::fail(const std::string& what, const std::string& remedy) const {
@@ -62,6 +66,10 @@ std::set<std::string> NsysDatabase::columns_of(const std::string& table) const {
 void NsysDatabase::run(const std::string& table, const Columns& columns, const char* order, const Use& use) const {
   const std::set<std::string> present = columns_of(table);
   if (present.empty()) return;
+  // The query of a view is the file's own, and need not end.
+  query(fmt::format("SELECT type FROM sqlite_master WHERE name = '{}' COLLATE NOCASE", table), [&](NsysRow& row) {
+    if (row.text() != "table") fail_as_no_export(fmt::format("{} is no table of data", table));
+  });
   for (const std::string& column : columns)
     if (!present.contains(column))
       fail(fmt::format("table {} has no column {}", table, column),

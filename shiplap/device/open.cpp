@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/printable.hpp"
 #include "shiplap/core/spelling.hpp"
 #include "shiplap/device/virtual/virtual_device.hpp"
 #include "shiplap/profile/profile.hpp"
@@ -93,7 +94,7 @@ std::unique_ptr<MeasurableDevice> open(std::string_view name) {
     return CudaBackend::open(*gpus);
   }
   if (name.starts_with(virtual_prefix) && name.size() > virtual_prefix.size())
-    return open_virtual(find_profile(name.substr(virtual_prefix.size())), std::string(name));
+    return open_virtual(find_profile(name.substr(virtual_prefix.size())), printable(name));
   refuse(name);
 }
 

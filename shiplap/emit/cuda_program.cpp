@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/printable.hpp"
 #include "shiplap/emit/harness_text.hpp"
 #include "shiplap/emit/names.hpp"
 #include "shiplap/emit/pipeline_text.hpp"
@@ -42,7 +43,8 @@ __global__ void your_kernel({}std::uint64_t nanoseconds) {{
 }
 
 // The text as comments of at most 120 characters a line.
-std::string comment(std::string text) {
+std::string comment(const std::string& of_others) {
+  std::string text = printable(of_others);  // a line break would end the comment
   constexpr std::size_t width = 117;
   std::string out;
   while (text.size() > width) {
@@ -59,9 +61,9 @@ std::string header(const Workload& workload, const Choice& choice, const Schedul
                     comment(fmt::format("({}).", find_strategy(choice.strategy).summary));
   if (!notes.command.empty()) out += fmt::format("// Written by {}.\n", notes.command);
   if (notes.predicted)
-    out += fmt::format("// Predicted: {} (from {} to {}){}.\n", to_string(notes.predicted->value),
-                       to_string(notes.predicted->low), to_string(notes.predicted->high),
-                       notes.profile.empty() ? "" : " on profile " + notes.profile);
+    out += comment(fmt::format("Predicted: {} (from {} to {}){}.", to_string(notes.predicted->value),
+                               to_string(notes.predicted->low), to_string(notes.predicted->high),
+                               notes.profile.empty() ? "" : " on profile " + notes.profile));
   out += "//\n//   nvcc -O3 -arch=native pipeline.cu -o pipeline && ./pipeline [REPETITIONS]\n//\n";
   out +=
       "// Prints the median and the fastest time and verifies the result; exits 0 if it is right. For your own "

@@ -1,5 +1,7 @@
 #include "shiplap/evaluate/predict_again.hpp"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "shiplap/core/error.hpp"
@@ -18,6 +20,12 @@ ModelTime as_recorded(const EvaluatedPoint& point) {
 }
 
 Job job_of(const EvaluatedWorkload& recorded) {
+  // The name comes from a file, so that it is never taken for the path of another one.
+  if (recorded.name.ends_with(".json"))
+    throw Error(
+        fmt::format("workload {} is a file and not built in, so that the evaluation cannot be predicted again; "
+                    "leave that workload out of it",
+                    recorded.name));
   Workload workload = find_workload(recorded.name, {});
   put_into(workload, recorded.memory);
   workload.job.cost = recorded.cost;

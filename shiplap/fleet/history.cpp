@@ -8,6 +8,7 @@
 
 #include "shiplap/core/file_lock.hpp"
 #include "shiplap/core/formats.hpp"
+#include "shiplap/core/json.hpp"
 #include "shiplap/core/statistics.hpp"
 
 namespace shiplap {
@@ -83,7 +84,7 @@ std::string add_to_history(const std::string& file, std::span<const NodeResult> 
   const FileLock lock(file);
   History history = read_history(file);
   for (const NodeResult& result : results) history.add(result);
-  write_file_atomically(file, history.to_json().dump() + "\n");
+  write_file_atomically(file, json_text(history.to_json()) + "\n");
   return lock.missing();
 }
 

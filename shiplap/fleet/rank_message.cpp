@@ -7,6 +7,7 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/formats.hpp"
+#include "shiplap/core/json.hpp"
 
 namespace shiplap {
 namespace {
@@ -19,7 +20,7 @@ Json message(const char* kind) {
           {"clock", clock.count()}};
 }
 
-std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+std::string text_of(const Json& json) { return json_text(json); }
 
 const char* name_of(Task task) { return task == Task::check ? "check" : "copy_at_once"; }
 

@@ -147,7 +147,7 @@ std::string keep_race(const JobSignature& signature, const RaceResult& result) {
                     {"version", formats::races.version},
                     {"job", signature.job},
                     {"races", std::move(races)}};
-    write_file_atomically(*path, json.dump(1) + "\n");
+    write_file_atomically(*path, json_text(json, 1) + "\n");
     if (lock.missing().empty()) return fmt::format("kept in {}", path->string());
     return fmt::format("kept in {}; {}", path->string(), lock.missing());
   } catch (const std::exception& why) {

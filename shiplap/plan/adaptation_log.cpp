@@ -55,17 +55,16 @@ std::string difference_of(const Replay& r) {
 
 std::string header_line(const std::string& job, const std::string& profile_hash, const SteadyTable& table,
                         const AdaptationOptions& options) {
-  return Json{{"schema", formats::adaptation.schema},
-              {"version", formats::adaptation.version},
-              {"job", job},
-              {"profile_hash", profile_hash},
-              {"tolerance", options.tolerance},
-              {"least_gain", options.least_gain},
-              {"observe_every", options.observe_every},
-              {"explore", options.explore},
-              {"latency_limit", exact_json(options.latency_limit)},
-              {"table", to_json(table)}}
-      .dump();
+  return json_text({{"schema", formats::adaptation.schema},
+                    {"version", formats::adaptation.version},
+                    {"job", job},
+                    {"profile_hash", profile_hash},
+                    {"tolerance", options.tolerance},
+                    {"least_gain", options.least_gain},
+                    {"observe_every", options.observe_every},
+                    {"explore", options.explore},
+                    {"latency_limit", exact_json(options.latency_limit)},
+                    {"table", to_json(table)}});
 }
 
 std::string log_line_of(const BatchSeen& seen) {

@@ -3,17 +3,16 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "shiplap/core/json.hpp"
+
 namespace shiplap {
 namespace {
-
-/// Writes invalid UTF-8 as U+FFFD instead of throwing.
-std::string one_line(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 void write_text(const Json& json, const std::string& indent, std::string& out) {
   constexpr std::size_t line_width = 110;
   const bool numbers =
       json.is_array() && std::all_of(json.begin(), json.end(), [](const Json& item) { return item.is_number(); });
-  const std::string compact = one_line(json);
+  const std::string compact = json_text(json);
   if (!json.is_structured() || json.empty() || numbers || indent.size() + compact.size() <= line_width) {
     out += compact;
     return;
@@ -23,7 +22,7 @@ void write_text(const Json& json, const std::string& indent, std::string& out) {
   out += json.is_object() ? '{' : '[';
   for (const auto& member : json.items()) {
     out += separator + deeper;
-    if (json.is_object()) out += one_line(Json(member.key())) + ": ";
+    if (json.is_object()) out += json_text(Json(member.key())) + ": ";
     write_text(member.value(), deeper, out);
     separator = ",\n";
   }

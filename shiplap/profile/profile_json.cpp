@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "shiplap/core/formats.hpp"
+#include "shiplap/core/json.hpp"
 #include "shiplap/profile/json_text.hpp"
 #include "shiplap/profile/object_json.hpp"
 
@@ -172,7 +173,7 @@ std::string parameter_hash(const Profile& profile) {
   Json json = parameters_json(profile);
   for (Json& gpu : json["gpus"]) gpu.erase("name");  // no predicted time depends on it
   erase_absent(json);
-  return content_hash(json.dump());
+  return content_hash(json_text(json));
 }
 
 }  // namespace shiplap

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "shiplap/core/printable.hpp"
+
 namespace shiplap {
 namespace {
 
@@ -15,10 +17,11 @@ constexpr std::array all_verdicts{Verdict::good, Verdict::low, Verdict::bad, Ver
 
 using Labels = std::vector<std::pair<std::string, std::string>>;
 
-/// A label's value with the three escapes of the format.
+/// A label's value with the three escapes of the format. The format is UTF-8: one byte that is not would make the whole
+/// file unreadable.
 std::string escaped(const std::string& value) {
   std::string text;
-  for (const char c : value) {
+  for (const char c : printable_lines(value)) {
     if (c == '\n') {
       text += "\\n";
       continue;

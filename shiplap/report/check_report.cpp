@@ -5,12 +5,13 @@
 
 #include <algorithm>
 
+#include "shiplap/core/printable.hpp"
+
 namespace shiplap {
 namespace {
 
 std::string line_of(std::string_view word, const CheckedNode& node, std::string_view rest) {
-  std::string line = fmt::format("{} {} {}: {}", word, node.node, node.gpu, rest);
-  std::ranges::replace(line, '\n', ' ');
+  std::string line = printable(fmt::format("{} {} {}: {}", word, node.node, node.gpu, rest));
   std::ranges::replace(line, '|', '/');
   return line;
 }

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/printable.hpp"
 
 namespace shiplap {
 namespace {
@@ -87,6 +88,10 @@ Table& Table::add(std::vector<std::string> cells) {
   if (cells.size() > columns_.size())
     throw Error(fmt::format("a table of {} columns was given a row of {} cells", columns_.size(), cells.size()));
   cells.resize(columns_.size());
+  for (std::string& cell : cells) {
+    cell = printable_lines(cell, true);
+    std::ranges::replace(cell, '\n', ' ');
+  }
   rows_.push_back(std::move(cells));
   return *this;
 }

@@ -34,7 +34,8 @@ struct Column {
 class Table {
  public:
   explicit Table(std::vector<Column> columns);
-  /// Missing cells at the end are empty. Throws Error when there are more cells than columns.
+  /// Missing cells at the end are empty. Names of others may stand in cells: no line breaks and control characters but
+  /// colours stay. Throws Error when there are more cells than columns.
   Table& add(std::vector<std::string> cells);
   bool empty() const { return rows_.empty(); }
   /// The titles, a rule, and one line for each row. Two spaces separate columns, and no line ends with spaces. Every

@@ -6,6 +6,8 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/formats.hpp"
+#include "shiplap/core/json.hpp"
+#include "shiplap/core/printable.hpp"
 #include "shiplap/core/quantity_json.hpp"
 
 namespace shiplap {
@@ -101,7 +103,7 @@ void save_kernel_profile(const std::string& workload, const std::string& device_
                   {"workload", workload},
                   {"gpu", device_name},
                   {"kernel", to_json(cost)}};
-  write_file_atomically(path, json.dump(1) + "\n");
+  write_file_atomically(path, json_text(json, 1) + "\n");
 }
 
 KernelCost load_kernel_profile(const std::string& workload, const std::filesystem::path& path) {
@@ -112,9 +114,9 @@ KernelCost load_kernel_profile(const std::string& workload, const std::filesyste
   if (const std::string of = reader.at("workload").string(); of != workload)
     throw UsageError(
         fmt::format("{} is of {}, not of {}: plan that on a GPU and write its cost with `save_kernel_profile`",
-                    path.string(), of, workload));
+                    printable(path.string()), of, printable(workload)));
   KernelCost cost = kernel_cost_from_json(reader.at("kernel"));
-  cost.origin += fmt::format(", on {} ({})", reader.at("gpu").string(), path.filename().string());
+  cost.origin += fmt::format(", on {} ({})", reader.at("gpu").string(), printable(path.filename().string()));
   return cost;
 }
 

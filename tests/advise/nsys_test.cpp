@@ -420,5 +420,23 @@ TEST_F(Nsys, says_when_a_file_cannot_be_opened_and_does_not_create_it) {
   EXPECT_FALSE(fs::exists(file()));
 }
 
+TEST_F(Nsys, has_names_that_a_terminal_shows_and_does_not_obey) {
+  all_tables();
+  call(1, "cudaLaunchKernel_v7000", 1200, 1250);
+  kernel(1, "evil\x1b[2J\nname\u202e", 1260, 1400);
+  ASSERT_EQ(read_all<RecordedKernel>().size(), 1u);
+  EXPECT_EQ(read_all<RecordedKernel>().front().name, "evil?[2J name???");
+}
+
+TEST_F(Nsys, with_a_query_in_place_of_a_table_is_refused) {
+  for (const char* table :
+       {strings, calls, copies, fills, waits, events, ranges, gpus, gpus_of_processes, capture, processes})
+    sql(table);
+  sql("CREATE VIEW CUPTI_ACTIVITY_KIND_KERNEL AS WITH RECURSIVE n(start) AS (SELECT 1 UNION ALL SELECT start + 1 FROM "
+      "n) "
+      "SELECT start, start AS end, 0 AS globalPid FROM n;");
+  EXPECT_THAT(error(), HasSubstr("CUPTI_ACTIVITY_KIND_KERNEL is no table of data"));
+}
+
 }  // namespace
 }  // namespace shiplap
