@@ -123,8 +123,8 @@ make_deb() {
   doc=$tree/usr/share/doc/$name
   [ -d "$doc" ] || mv "$tree/usr/share/doc/shiplap" "$doc"
   rm "$doc/LICENSE"
-  add_licenses "$work/deb-licenses"
-  (cd "$work/deb-licenses" && for part in *; do printf '\n=== %s\n\n' "$part"; cat "$part"; done) | cat packaging/copyright - >"$doc/copyright"
+  add_licenses "$doc/licenses"
+  cat packaging/copyright /usr/share/doc/{node-d3,nlohmann-json3-dev,libcli11-dev}/copyright "$prefix"/licenses/* >"$doc/copyright"
   mkdir -p "$tree/usr/share/lintian/overrides"
   printf '# The program is built for hosts whose libraries are older or newer, so it holds its own.\n%s: embedded-library *\n' "$name" \
     >"$tree/usr/share/lintian/overrides/$name"
