@@ -67,7 +67,7 @@ bool is_tolerated(const Scenario& scenario, const Outcome& outcome) {
   });
 }
 
-std::string bad_success(const Scenario& scenario, const Outcome& whole, const Outcome& outcome) {
+std::string bad_success(const Outcome& whole, const Outcome& outcome) {
   if (outcome.out != whole.out) return "exit code 0 with other output";
   for (const auto& [path, text] : whole.files) {
     const auto found = outcome.files.find(path);
@@ -105,7 +105,7 @@ std::string violation(const Scenario& scenario, const Files& initial, const Outc
   if (is_tolerated(scenario, outcome) && WEXITSTATUS(outcome.status) == 0) return "";
   if (std::string text = bad_files(scenario, initial, whole, outcome); !text.empty() && !fault.lasting) return text;
   const int code = WEXITSTATUS(outcome.status);
-  return code == 0 ? bad_success(scenario, whole, outcome) : bad_failure(code, fault, outcome);
+  return code == 0 ? bad_success(whole, outcome) : bad_failure(code, fault, outcome);
 }
 
 }  // namespace shiplap::faults
