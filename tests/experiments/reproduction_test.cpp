@@ -67,7 +67,7 @@ class ReproductionOfAPaper : public ::testing::Test {
   std::vector<std::size_t> done_after_each;
   bool run(const RunLimits& limits = {}) {
     return run_steps(paper, bench, limits, made,
-                     [&](const Reproduction& r) { done_after_each.push_back(r.steps.size()); });
+                     [&](const Reproduction& r, const Step&) { done_after_each.push_back(r.steps.size()); });
   }
 };
 
