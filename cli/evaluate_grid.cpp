@@ -112,6 +112,7 @@ void evaluate_grid(const EvaluateFlags& flags) {
         evaluate_transfers(*opened.device, *node.profile,
                            sizes_of(flags, {16_MiB, 32_MiB, 64_MiB, 128_MiB, 256_MiB, 512_MiB, 1_GiB}, most),
                            options.grid.chunks.empty() ? pieces : options.grid.chunks, options);
+    for (EvaluatedTransfer& transfer : evaluation.transfers) transfer = as_recorded(std::move(transfer));
     save(flags, together(evaluation, before));
   }
   std::vector<std::string> names;
@@ -132,7 +133,7 @@ void evaluate_grid(const EvaluateFlags& flags) {
         continue;
       }
       give_derived_cost(node, workload);
-      evaluation.workloads.push_back(evaluate(node, std::move(workload), options));
+      evaluation.workloads.push_back(as_recorded(evaluate(node, std::move(workload), options)));
       save(flags, together(evaluation, before));
     }
   save(flags, evaluation);

@@ -19,7 +19,7 @@ namespace shiplap {
 namespace {
 
 double milliseconds_of(Prepared& prepared, bool hold = false) {
-  return recorded_ms(prepared.run({.hold = hold}).timeline.makespan);
+  return in_milliseconds(prepared.run({.hold = hold}).timeline.makespan);
 }
 
 /// A choice with its prediction, and the memory that it needs beside the job's arrays.
@@ -163,7 +163,7 @@ class WorkloadRun {
     for (unsigned round = 0; round < options_.rounds; ++round) {
       for (Ready& r : ready) r.point->samples_ms.push_back(milliseconds_of(r.prepared));
       group.automatic_ms.push_back(milliseconds_of(*automatic_));
-      group.ideal_overlap_ms.push_back(recorded_ms(ideal_overlap_->run()));
+      group.ideal_overlap_ms.push_back(in_milliseconds(ideal_overlap_->run()));
     }
     for (const Ready& r : ready) {
       r.point->group = result.groups.size();
@@ -191,7 +191,7 @@ class WorkloadRun {
     for (unsigned round = 0; round < options_.duel_rounds; ++round) {
       duel.automatic_ms.push_back(milliseconds_of(*automatic_));
       duel.winner_ms.push_back(milliseconds_of(again));
-      duel.ideal_overlap_ms.push_back(recorded_ms(ideal_overlap_->run()));
+      duel.ideal_overlap_ms.push_back(in_milliseconds(ideal_overlap_->run()));
     }
     result.duel = std::move(duel);
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/formats.hpp"
@@ -16,7 +17,10 @@
 namespace shiplap {
 namespace {
 
-double rounded_ms(double ms) { return std::round(ms * 1e5) / 1e5; }
+std::vector<double> rounded(std::vector<double> samples_ms) {
+  for (double& ms : samples_ms) ms = std::round(ms * 1e5) / 1e5;
+  return samples_ms;
+}
 
 Json estimate_json(const std::vector<double>& samples_ms) {
   if (samples_ms.empty()) return nullptr;
@@ -24,11 +28,7 @@ Json estimate_json(const std::vector<double>& samples_ms) {
   return quantity_json(e, "ms");
 }
 
-Json samples_json(const std::vector<double>& samples_ms) {
-  std::vector<double> rounded;
-  for (const double s : samples_ms) rounded.push_back(rounded_ms(s));
-  return quantities_json(rounded, "ms");
-}
+Json samples_json(const std::vector<double>& samples_ms) { return quantities_json(rounded(samples_ms), "ms"); }
 
 Json point_json(const EvaluatedPoint& point) {
   Json models = Json::object();
@@ -159,8 +159,6 @@ Json statistics_json(const Evaluation& evaluation) {
 
 }  // namespace
 
-double recorded_ms(Seconds time) { return rounded_ms(in_milliseconds(time)); }
-
 double Duel::over_winner() const { return median(automatic_ms) / median(winner_ms) - 1; }
 double Duel::over_ideal_overlap() const { return median(automatic_ms) / median(ideal_overlap_ms) - 1; }
 bool Duel::within_rule() const {
@@ -173,6 +171,24 @@ bool Duel::within_rule() const {
 std::string label(const EvaluatedWorkload& workload) {
   if (workload.memory == MemoryKind::pinned) return workload.name;
   return fmt::format("{}, {} memory", workload.name, to_string(workload.memory));
+}
+
+EvaluatedWorkload as_recorded(EvaluatedWorkload workload) {
+  const auto round = [](std::vector<double>& samples_ms) { samples_ms = rounded(std::move(samples_ms)); };
+  for (EvaluatedPoint& point : workload.points) round(point.samples_ms);
+  for (EvaluatedGroup& group : workload.groups) {
+    round(group.automatic_ms);
+    round(group.ideal_overlap_ms);
+  }
+  if (workload.duel)
+    for (auto samples_ms : {&Duel::automatic_ms, &Duel::winner_ms, &Duel::ideal_overlap_ms})
+      round((*workload.duel).*samples_ms);
+  return workload;
+}
+
+EvaluatedTransfer as_recorded(EvaluatedTransfer transfer) {
+  transfer.samples_ms = rounded(std::move(transfer.samples_ms));
+  return transfer;
 }
 
 std::vector<std::string> wrong_results(const Evaluation& evaluation) {

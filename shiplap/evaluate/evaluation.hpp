@@ -15,10 +15,6 @@
 
 namespace shiplap {
 
-/// The time in ms as evaluations record it: rounded to 10 ns, which is finer than the clocks. What is read from a file
-/// therefore equals what was observed.
-double recorded_ms(Seconds);
-
 /// Prediction of one model for a choice. The model "simulation" is the one that plans use.
 struct ModelTime {
   std::string model;
@@ -96,6 +92,12 @@ struct EvaluatedTransfer {
   std::vector<double> samples_ms;
   std::uint64_t wrong_bytes = 0;
 };
+
+/// The workload with its samples as files have them: rounded to 10 ns, which is finer than the clocks. Statistics of
+/// what is written and read again are then the same.
+EvaluatedWorkload as_recorded(EvaluatedWorkload);
+/// The transfer with its samples as files have them, rounded to 10 ns.
+EvaluatedTransfer as_recorded(EvaluatedTransfer);
 
 struct Evaluation {
   std::string device;

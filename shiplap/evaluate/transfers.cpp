@@ -102,7 +102,7 @@ std::vector<EvaluatedTransfer> evaluate_transfers(MeasurableDevice& device, cons
       std::uint64_t run = 0;
       for (unsigned round = 0; round < options.rounds; ++round)
         for (std::size_t e = 0; e < executions.size(); ++e, ++run)
-          result[first + e].samples_ms.push_back(recorded_ms(executions[e][run % turns]->run().timeline.makespan));
+          result[first + e].samples_ms.push_back(in_milliseconds(executions[e][run % turns]->run().timeline.makespan));
     }
   }
   return result;
