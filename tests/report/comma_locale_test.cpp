@@ -50,7 +50,7 @@ std::vector<std::string> written() {
 }
 
 /// Numbers that the library reads from texts.
-std::vector<double> read() {
+std::vector<double> numbers_read() {
   const Ramp ramp = parse_ramp("0.25:0.5:1.05");
   const auto cpu = cpu_times("cpu  100 1 2 3.5 4 5 6 7\n");
   return {ramp.first,
@@ -67,7 +67,7 @@ std::vector<double> read() {
 
 TEST(CommaLocale, changes_nothing_that_is_written_or_read) {
   const std::vector<std::string> texts = written();
-  const std::vector<double> numbers = read();
+  const std::vector<double> numbers = numbers_read();
   EXPECT_EQ(numbers[0], 0.25);
   const CommaLocale locale;
   if (!locale.is_set()) GTEST_SKIP() << "localedef cannot make a locale here";
@@ -76,7 +76,7 @@ TEST(CommaLocale, changes_nothing_that_is_written_or_read) {
   ASSERT_STREQ(printed.data(), "1,5") << "the locale is in force";
   const std::vector<std::string> again = written();
   for (std::size_t i = 0; i < texts.size(); ++i) EXPECT_EQ(again[i], texts[i]) << i;
-  EXPECT_EQ(read(), numbers);
+  EXPECT_EQ(numbers_read(), numbers);
 }
 
 }  // namespace

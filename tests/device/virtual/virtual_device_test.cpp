@@ -95,7 +95,7 @@ TEST(VirtualDevice, without_bytes_takes_the_same_times_and_touches_nothing) {
 TEST(VirtualDevice, without_bytes_holds_more_memory_than_the_host_has) {
   const auto available = available_host_memory();
   if (!available) GTEST_SKIP() << "the system does not say how much memory is available";
-  const Bytes size = *available * 2;
+  const Bytes size = available->size * 2;
   Profile profile = planted_profile();
   profile.gpus[0].memory = size;
   const auto allocate = [&](VirtualBytes bytes) {
