@@ -98,7 +98,7 @@ class Faults : public ::testing::TestWithParam<Scenario> {
 };
 
 TEST_P(Faults, of_files_are_named_and_spoil_nothing) {
-  constexpr std::size_t most = 120;
+  constexpr std::size_t most = 80;
   const std::vector<FileCall> calls = runs.file_calls();
   std::vector<Fault> all;
   for (std::size_t i = 0; i < calls.size(); ++i)
@@ -115,7 +115,7 @@ TEST_P(Faults, of_threads_and_processes_are_named_and_leave_none) {
 TEST_P(Faults, of_memory_are_named_and_leave_nothing) {
   if (extent() == Extent::all) return strike_all(Kind::memory, runs.run({.kind = Kind::memory}).calls, ENOMEM);
   constexpr std::uint32_t addresses = 8;
-  constexpr std::size_t most = 60;
+  constexpr std::size_t most = 50;
   for (const std::uint64_t call : chosen(runs.stacks(addresses), most))
     strike({.kind = Kind::memory, .occurrence = call, .error = ENOMEM});
 }

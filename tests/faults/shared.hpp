@@ -18,7 +18,7 @@ constexpr const char* requests_variable =
 constexpr const char* answers_variable = "SHIPLAP_FAULTS_ANSWERS";  ///< descriptor: a byte says that the run has ended
 
 constexpr std::size_t longest_path = 200;
-constexpr std::size_t deepest_stack = 24;
+constexpr std::size_t deepest_stack = 64;
 constexpr std::size_t most_calls = 1 << 12;
 constexpr std::size_t most_stacks = 1 << 16;  ///< must be a power of two
 

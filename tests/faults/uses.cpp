@@ -205,8 +205,11 @@ void use_fleet() {
                .devices = devices,
                .check = [](const std::string&) { return a_check(); },
                .copy_at_once = [](const std::string&, Seconds) { return a_check(); }};
-  CoordinatorOptions options{
-      .begin_within = Seconds{2}, .budget = Seconds{1}, .grace = Seconds{1}, .at_once = true, .program = "1"};
+  CoordinatorOptions options{.begin_within = milliseconds(500),
+                             .budget = milliseconds(500),
+                             .grace = milliseconds(500),
+                             .at_once = true,
+                             .program = "1"};
   FleetRun done;
   {
     FileRanks ranks("shared", "run", 0, 1);
@@ -236,24 +239,21 @@ constexpr int no_memory_in_destructor = 4;
 struct Use {
   const char* name;
   void (*act)();
-  /// Whether all memory comes back. nlohmann::json 3.11 loses an object that it makes of a list when there is no memory
-  /// for the whole of it, as the messages of a fleet are made.
-  bool gives_all_back = true;
 };
-constexpr Use uses[] = {{"plan", use_plan},
-                        {"run", use_run},
-                        {"run_staged", use_run_staged},
-                        {"run_async", use_run_async},
-                        {"race", use_race},
-                        {"adaptive", use_adaptive},
-                        {"strategy_map", use_strategy_map},
-                        {"parallel", use_parallel},
-                        {"fleet", use_fleet, false}};
+constexpr Use uses[] = {
+    {"plan", use_plan},  {"run", use_run},           {"run_staged", use_run_staged},     {"run_async", use_run_async},
+    {"race", use_race},  {"adaptive", use_adaptive}, {"strategy_map", use_strategy_map}, {"parallel", use_parallel},
+    {"fleet", use_fleet}};
 
 /// Blocks of memory that were given and not taken back. 0 without the library that makes calls fail.
 long live_blocks() {
   static const auto count = reinterpret_cast<long (*)()>(dlsym(RTLD_DEFAULT, "shiplap_faults_live_blocks"));
   return count == nullptr ? 0 : count();
+}
+/// nlohmann::json 3.11 loses an object that it makes of a list when there is no memory for the whole of it.
+bool has_failed_in_json() {
+  const auto failed_in = reinterpret_cast<bool (*)(const char*)>(dlsym(RTLD_DEFAULT, "shiplap_faults_failed_in"));
+  return failed_in != nullptr && failed_in("nlohmann");
 }
 /// From here on calls can fail.
 void begin_faults() {
@@ -287,7 +287,7 @@ int main(int argc, char** argv) {
       const long live = live_blocks();
       begin_faults();
       const bool was_done = done(use, "");
-      require(!use.gives_all_back || live_blocks() <= live, "memory was not given back");
+      require(has_failed_in_json() || live_blocks() <= live, "memory was not given back");
       if (was_done) return std::puts("done") < 0 ? 1 : 0;
       done(use, "again: ");
       return 1;
