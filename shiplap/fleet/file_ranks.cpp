@@ -52,11 +52,16 @@ FileRanks::FileRanks(const fs::path& shared, const std::string& run, std::size_t
 
 FileRanks::~FileRanks() { leave(); }
 
-void FileRanks::leave() noexcept try {
-  std::error_code ignored;
-  fs::remove_all(inbox(rank_), ignored);
-  fs::remove(run_, ignored);       // only when it is empty
-} catch (const std::bad_alloc&) {  // without memory the folder stays
+void FileRanks::leave() noexcept {
+  // What the first attempt has taken before there was no more memory is free again for the second.
+  for (int attempt = 0; attempt < 2; ++attempt) try {
+      std::error_code ignored;
+      fs::remove_all(inbox(rank_), ignored);
+      fs::remove(run_, ignored);  // only when it is empty
+      return;
+    } catch (const std::bad_alloc&) {
+      continue;
+    }
 }
 
 fs::path FileRanks::inbox(std::size_t rank) const { return run_ / fmt::format("to-{}", rank); }

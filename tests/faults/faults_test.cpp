@@ -115,8 +115,7 @@ TEST_P(Faults, of_threads_and_processes_are_named_and_leave_none) {
 TEST_P(Faults, of_memory_are_named_and_leave_nothing) {
   if (extent() == Extent::all) return strike_all(Kind::memory, runs.run({.kind = Kind::memory}).calls, ENOMEM);
   constexpr std::uint32_t addresses = 8;
-  constexpr std::size_t most = 50;
-  for (const std::uint64_t call : chosen(runs.stacks(addresses), most))
+  for (const std::uint64_t call : chosen(runs.stacks(addresses), GetParam().most_of_memory))
     strike({.kind = Kind::memory, .occurrence = call, .error = ENOMEM});
 }
 

@@ -22,9 +22,10 @@ struct Scenario {
   std::vector<std::string> words;  ///< its arguments
   /// Writes the files that exist before the run into this folder, in which the program runs.
   std::function<void(const std::filesystem::path&)> prepare = [](const std::filesystem::path&) {};
-  bool begins = false;        ///< the program says when faults begin
-  std::string varies = "$^";  ///< a regular expression: parts of the output that differ from run to run
-  std::string grows{};        ///< a file that is written line by line, so that a part of it may stay
+  bool begins = false;              ///< the program says when faults begin
+  std::string varies = "$^";        ///< a regular expression: parts of the output that differ from run to run
+  std::size_t most_of_memory = 50;  ///< how often memory fails when not all is asked for
+  std::string grows{};              ///< a file that is written line by line, so that a part of it may stay
   std::vector<Tolerated> tolerated{};
 };
 

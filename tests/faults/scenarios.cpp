@@ -77,6 +77,13 @@ Scenario library(std::string name) {
           .begins = true};
 }
 
+/// Rank 0 waits for a worker that has failed.
+Scenario library_fleet() {
+  Scenario scenario = library("fleet");
+  scenario.most_of_memory = 12;
+  return scenario;
+}
+
 std::vector<std::string> with(std::vector<std::string> words, const std::vector<std::string>& more) {
   words.insert(words.end(), more.begin(), more.end());
   return words;
@@ -164,7 +171,7 @@ const std::vector<Scenario>& scenarios() {
       library("adaptive"),
       library("strategy_map"),
       library("parallel"),
-      library("fleet"),
+      library_fleet(),
   };
   return all;
 }
