@@ -12,8 +12,8 @@ namespace {
 
 TEST(RankMessage, of_each_kind_is_read_back) {
   const auto hello =
-      std::get<Hello>(report_from_text(to_text(Hello{.node = "a\"\n", .program = "0.1.0"}), "rank 1").what);
-  EXPECT_EQ(hello.node, "a\"\n");
+      std::get<Hello>(report_from_text(to_text(Hello{.node = "a\"", .program = "0.1.0"}), "rank 1").what);
+  EXPECT_EQ(hello.node, "a\"");
   const std::string broken = to_text(Hello{.node = "\xff", .program = "1"});
   EXPECT_EQ(std::get<Hello>(report_from_text(broken, "rank 1").what).node, "\uFFFD");
   EXPECT_EQ(hello.program, "0.1.0");

@@ -186,7 +186,7 @@ TEST(MeasurementsCsv, of_no_time_at_all_does_not_vary) {
   EXPECT_EQ(rows[1][10], "0");
 }
 
-TEST(MeasurementsCsv, keeps_quotes_commas_and_line_breaks_of_a_reason) {
+TEST(MeasurementsCsv, keeps_quotes_and_commas_of_a_reason_and_makes_one_line_of_it) {
   const std::string reasons[] = {"", "power cap", "power cap, \"thermal\" slowdown", "\"", ",", "first\nsecond"};
   std::vector<Measurement> measured;
   for (const std::string& reason : reasons) {
@@ -199,7 +199,7 @@ TEST(MeasurementsCsv, keeps_quotes_commas_and_line_breaks_of_a_reason) {
   ASSERT_EQ(rows.size(), std::size(reasons) + 1);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     ASSERT_EQ(rows[i].size(), 15u) << "line " << i;
-    EXPECT_EQ(rows[i][12], i == 0 ? "held_by" : reasons[i - 1]);
+    EXPECT_EQ(rows[i][12], i == 0 ? "held_by" : i == std::size(reasons) ? "first second" : reasons[i - 1]);
   }
 }
 
