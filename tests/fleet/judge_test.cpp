@@ -29,18 +29,18 @@ TEST(Judge, raises_no_false_alarm_in_200_healthy_fleets) {
 
 /// One way to be sick, and the words of the cause. Duplex copies vary by 3 % from check to check, so that only half of
 /// the rate stands out; other figures stand out from 5 % on.
-struct Sickness {
+struct PlantedSickness {
   const char* name;
   std::vector<std::string> figures;
   double factor;
   const char* cause;
 };
-void PrintTo(const Sickness& sickness, std::ostream* out) { *out << sickness.name; }
+void PrintTo(const PlantedSickness& sickness, std::ostream* out) { *out << sickness.name; }
 
-class SickNode : public ::testing::TestWithParam<Sickness> {};
+class SickNode : public ::testing::TestWithParam<PlantedSickness> {};
 
 TEST_P(SickNode, is_found_with_its_cause_when_it_was_checked_twice_and_suspected_after_one_check) {
-  const Sickness& sickness = GetParam();
+  const PlantedSickness& sickness = GetParam();
   for (unsigned seed = 1; seed <= 20; ++seed) {
     PlantedFleet fleet(seed);
     std::vector<NodeResult> results = fleet.healthy_fleet(40);
@@ -63,15 +63,15 @@ TEST_P(SickNode, is_found_with_its_cause_when_it_was_checked_twice_and_suspected
 INSTANTIATE_TEST_SUITE_P(
     Planted, SickNode,
     ::testing::Values(
-        Sickness{"shared_switch",
+        PlantedSickness{"shared_switch",
                  {"copies to the GPU", "copies from the GPU", "copies to the GPU beside copies from it",
                   "copies from the GPU beside copies to it"},
                  0.5,
                  "shared switch"},
-        Sickness{"far_socket", {"copies from the GPU"}, 0.85, "far socket"},
-        Sickness{"iommu", {"kernels that read host memory", "kernels that write host memory"}, 0.7, "IOMMU"},
-        Sickness{"clocks", {"device memory", "fp32 multiply-adds"}, 0.8, "clocks of the GPU"},
-        Sickness{"busy_host_memory", {"copies to the GPU beside copies from it"}, 0.3, "host memory that is busy"}),
+        PlantedSickness{"far_socket", {"copies from the GPU"}, 0.85, "far socket"},
+        PlantedSickness{"iommu", {"kernels that read host memory", "kernels that write host memory"}, 0.7, "IOMMU"},
+        PlantedSickness{"clocks", {"device memory", "fp32 multiply-adds"}, 0.8, "clocks of the GPU"},
+        PlantedSickness{"busy_host_memory", {"copies to the GPU beside copies from it"}, 0.3, "host memory that is busy"}),
     [](const auto& planted) { return std::string(planted.param.name); });
 
 TEST(Judge, a_link_that_trained_down_is_the_cause_of_all_that_follows_from_it) {
