@@ -302,7 +302,7 @@ void add_replay(CLI::App& app) {
   command->add_option("LOG", flags->log, "what shiplap run --adaptive --log has written")->required();
   add_json_flag(*command, flags->json);
   command->callback([flags] {
-    const Replay again = replay(read_text_file(flags->log), flags->log);
+    const Replay again = replay(read_text_file(flags->log, limits::log_bytes), flags->log);
     if (flags->json)
       print_json(to_json(again));
     else

@@ -70,7 +70,8 @@ class BeginLimit {
       [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
       _exit(static_cast<int>(ExitCode::failure));
     });
-    alarm(std::max(1u, static_cast<unsigned>(begin_within.count())));
+    constexpr double longest = 1e9;  // more than the system can count would be no limit at all, or a short one
+    alarm(static_cast<unsigned>(std::clamp(begin_within.count(), 1.0, longest)));
   }
   ~BeginLimit() {
     alarm(0);

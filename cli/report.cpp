@@ -72,7 +72,7 @@ void run_report_command(const ReportFlags& flags) {
     if (std::error_code ignored; std::filesystem::equivalent(name, flags.output, ignored))
       throw UsageError(fmt::format("--output: {} is one of the files that the report is made of", flags.output));
   std::vector<page::ReportFile> files;
-  for (const std::string& name : flags.files) files.push_back({name, read_text_file(name)});
+  for (const std::string& name : flags.files) files.push_back({name, read_text_file(name, limits::log_bytes)});
   page::ReportOptions options{.title = flags.title, .find_profile = known_profile};
   if (flags.no_map) options.map.reset();
   write_file_atomically(flags.output, page::html(page::report(files, options)));

@@ -10,6 +10,7 @@ set(SHIPLAP_CUDA "auto" CACHE STRING "Build the CUDA device: auto, on or off")
 set_property(CACHE SHIPLAP_CUDA PROPERTY STRINGS auto on off)
 set(SHIPLAP_MPI "auto" CACHE STRING "Build what needs MPI: auto (where one is found), on or off")
 set_property(CACHE SHIPLAP_MPI PROPERTY STRINGS auto on off)
+option(SHIPLAP_FUZZ "Build the targets of libFuzzer; needs clang" OFF)
 set(SHIPLAP_SANITIZE "" CACHE STRING "Sanitizers, as for -fsanitize= (address,undefined or thread)")
 
 # What is installed is a release unless another type is asked for. Inside another project the type is that project's.
@@ -46,6 +47,13 @@ add_library(shiplap_flags INTERFACE)
 target_compile_options(shiplap_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion>)
 if(SHIPLAP_WERROR)
   target_compile_options(shiplap_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Werror>)
+endif()
+if(SHIPLAP_FUZZ)
+  if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang" OR NOT SHIPLAP_SANITIZE OR NOT SHIPLAP_EXPERIMENTS)
+    message(FATAL_ERROR "SHIPLAP_FUZZ is on: libFuzzer comes with clang, and finds little without a sanitizer; set "
+                        "CXX=clang++, SHIPLAP_SANITIZE=address,undefined and SHIPLAP_EXPERIMENTS=ON, as ./dev fuzz does")
+  endif()
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fsanitize=fuzzer-no-link>)
 endif()
 if(SHIPLAP_SANITIZE)
   add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${SHIPLAP_SANITIZE}>

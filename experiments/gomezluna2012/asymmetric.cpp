@@ -49,7 +49,7 @@ std::vector<AsymmetricTest> run_tests(Runner& runner, Layout layout, std::span<c
   std::vector<Bytes> all{12_MiB};
   for (const unsigned in : sizes_in(runner.bench())) all.insert(all.end(), {1_MiB * in, 1_MiB * (in_all - in)});
   std::ranges::sort(all);
-  all.erase(std::ranges::unique(all).begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
   runner.measure_transfers(all);
   const Seconds middle = runner.transfer(true, 12_MiB) + runner.transfer(false, 12_MiB);
   std::vector<AsymmetricTest> tests;

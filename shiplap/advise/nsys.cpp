@@ -319,9 +319,12 @@ class Import {
     if (known != memory_kinds_.end()) return known->second;
     return on_host ? MemoryKind::pageable : MemoryKind::device;
   }
-  std::string name(std::int64_t id) const {
+  std::string name(std::int64_t id) {
     const auto found = names_.find(id);
-    return found == names_.end() ? "" : found->second;
+    if (found == names_.end()) return "";
+    named_ += found->second.size();
+    database_.require_few(named_, "the names of its records");
+    return found->second;
   }
   /// The name of a function without its version; empty when its calls are left out.
   const std::string& function_named(std::int64_t id) {
@@ -340,6 +343,7 @@ class Import {
   std::int64_t process_;
   std::map<std::int64_t, MemoryKind> memory_kinds_;
   std::unordered_map<std::int64_t, std::string> names_;
+  std::uint64_t named_ = 0;  // bytes of the names of all records
   std::unordered_map<std::int64_t, std::string> functions_;
   std::unordered_map<std::int64_t, std::uint32_t> threads_;
   std::optional<std::uint32_t> first_gpu_;

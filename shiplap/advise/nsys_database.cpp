@@ -5,9 +5,17 @@
 #include <sqlite3.h>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/formats.hpp"
 #include "shiplap/core/printable.hpp"
+#include "shiplap/core/units.hpp"
 
 namespace shiplap {
+namespace {
+
+// A row has at least a length, a number, a header of two bytes, and a pointer of two bytes to it.
+constexpr std::uint64_t least_row_bytes = 6;
+
+}  // namespace
 
 std::int64_t NsysRow::integer(std::int64_t if_null) {
   const int column = next_++;
@@ -17,7 +25,10 @@ std::int64_t NsysRow::integer(std::int64_t if_null) {
 std::string NsysRow::text() {
   const int column = next_++;
   const unsigned char* text = sqlite3_column_text(statement_, column);
-  return text ? printable(reinterpret_cast<const char*>(text)) : "";
+  if (text == nullptr) return "";
+  std::string value = reinterpret_cast<const char*>(text);
+  text_bytes_ += value.size();
+  return printable(value);
 }
 
 void NsysDatabase::Close::operator()(sqlite3* database) const { sqlite3_close(database); }
@@ -31,6 +42,11 @@ NsysDatabase::NsysDatabase(const std::filesystem::path& file) : file_(file.strin
   // sqlite.org/security.html: what the file itself defines calls no function that could do harm.
   sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+  sqlite3_limit(database, SQLITE_LIMIT_LENGTH, static_cast<int>(limits::line_bytes));
+  std::error_code unknown;
+  const std::uintmax_t size = std::filesystem::file_size(file, unknown);
+  if (unknown) fail("it is no regular file", "give the file that `nsys export --type sqlite` has written");
+  size_ = size;
 }
 
 void NsysDatabase::fail(const std::string& what, const std::string& remedy) const {
@@ -41,16 +57,28 @@ void NsysDatabase::fail_as_no_export(const std::string& what) const {
   fail(what, "export the report of Nsight Systems with `nsys export --type sqlite` and give that file");
 }
 
+void NsysDatabase::require_few(std::uint64_t text_bytes, const std::string& what) const {
+  const std::uint64_t most = limits::name_bytes(size_);
+  if (text_bytes > most)
+    fail(fmt::format("{} have more than {}", what, to_string(Bytes{most})), "profile a shorter part of the program");
+}
+
 // The first query finds out whether the file is a database.
 void NsysDatabase::query(const std::string& sql, const Use& use) const {
   sqlite3_stmt* prepared = nullptr;
   int status = sqlite3_prepare_v2(database_.get(), sql.c_str(), -1, &prepared, nullptr);
   const std::unique_ptr<sqlite3_stmt, Close> statement(prepared);
+  std::uint64_t rows = 0;
+  std::uint64_t text_bytes = 0;
   while (status == SQLITE_OK || status == SQLITE_ROW) {
     status = sqlite3_step(prepared);
     if (status != SQLITE_ROW) break;
+    if (++rows > size_ / least_row_bytes)
+      fail("a table gives more rows than the file has bytes for", "export the report again");
     NsysRow row(prepared);
     use(row);
+    text_bytes += row.text_bytes();
+    require_few(text_bytes, "the texts of a table");
   }
   if (status == SQLITE_NOTADB) fail_as_no_export("it is no SQLite database");
   if (status != SQLITE_DONE) fail(sqlite3_errmsg(database_.get()), "export the report again");
@@ -58,9 +86,18 @@ void NsysDatabase::query(const std::string& sql, const Use& use) const {
 
 std::set<std::string> NsysDatabase::columns_of(const std::string& table) const {
   std::set<std::string> columns;
+  if (!is_stored(table)) return columns;
   query(fmt::format("SELECT name FROM pragma_table_info('{}')", table),
         [&](NsysRow& row) { columns.insert(row.text()); });
   return columns;
+}
+
+bool NsysDatabase::is_stored(const std::string& table) const {
+  bool stored = false;
+  // Views have another type, and virtual tables no page of the file.
+  query(fmt::format("SELECT 1 FROM sqlite_master WHERE name = '{}' AND type = 'table' AND rootpage > 0", table),
+        [&](NsysRow&) { stored = true; });
+  return stored;
 }
 
 void NsysDatabase::run(const std::string& table, const Columns& columns, const char* order, const Use& use) const {
@@ -74,6 +111,8 @@ void NsysDatabase::run(const std::string& table, const Columns& columns, const c
     if (!present.contains(column))
       fail(fmt::format("table {} has no column {}", table, column),
            "export the report again with Nsight Systems 2023 or newer: `nsys export --type sqlite`");
+  // Sorting reads all rows before it gives the first one, so they are counted before.
+  if (*order != '\0') query(fmt::format("SELECT 1 FROM \"{}\"", table), [](NsysRow&) {});
   query(fmt::format("SELECT \"{}\" FROM \"{}\"{}", fmt::join(columns, "\", \""), table, order), use);
 }
 

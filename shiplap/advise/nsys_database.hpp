@@ -24,13 +24,17 @@ class NsysRow {
   std::uint64_t count() { return static_cast<std::uint64_t>(integer()); }   ///< a number of 64 bits
   std::uint32_t number() { return static_cast<std::uint32_t>(integer()); }  ///< a number of 32 bits
   std::string text();                                                       ///< a text; "" for null
+  std::uint64_t text_bytes() const { return text_bytes_; }                  ///< bytes of the texts that were read
 
  private:
   sqlite3_stmt* statement_;
   int next_ = 0;
+  std::uint64_t text_bytes_ = 0;
 };
 
-/// The file, which is only read. Each function throws Error when the file is no export of Nsight Systems.
+/// The file, which is only read. Each function throws Error when the file is no export of Nsight Systems. The file may
+/// be damaged or made to harm: views, virtual tables and generated columns count as absent, because they can have rows
+/// and texts without end, and a table is refused that gives more rows than the file has bytes for.
 class NsysDatabase {
  public:
   /// Names of columns.
@@ -50,6 +54,8 @@ class NsysDatabase {
   void read_by_start(const std::string& table, const Columns& columns, const Use& use) const {
     run(table, columns, " ORDER BY start", use);
   }
+  /// Throws Error unless these texts are few bytes for a file of this size (`limits::name_bytes`).
+  void require_few(std::uint64_t text_bytes, const std::string& what) const;
   /// Throws Error: what is the case, and what to do about it.
   [[noreturn]] void fail(const std::string& what, const std::string& remedy) const;
   /// Throws Error: what is the case, and how to export a report.
@@ -63,9 +69,11 @@ class NsysDatabase {
 
   void query(const std::string& sql, const Use&) const;
   std::set<std::string> columns_of(const std::string& table) const;
+  bool is_stored(const std::string& table) const;
   void run(const std::string& table, const Columns&, const char* order, const Use&) const;
 
   std::string file_;
+  std::uint64_t size_ = 0;  // bytes of the file
   std::unique_ptr<sqlite3, Close> database_;
 };
 

@@ -34,7 +34,9 @@ const char* name_in(const Names& names, Value value) {
 /// The elements of a line after its kind, one after the other.
 class Fields {
  public:
-  Fields(const JsonReader& line, const std::vector<std::string>& names) : line_(line), names_(names) {}
+  /// `named` grows by the bytes of the names that are read.
+  Fields(const JsonReader& line, const std::vector<std::string>& names, std::uint64_t& named)
+      : line_(line), names_(names), named_(named) {}
 
   std::uint64_t integer() { return line_.at(next_++).unsigned_integer(); }
   std::uint32_t small() {
@@ -55,6 +57,7 @@ class Fields {
     const JsonReader field = line_.at(next_);
     const std::uint64_t number = integer();
     if (number >= names_.size()) field.fail("the number of a name that has been written before");
+    named_ += names_[number].size();
     return names_[number];
   }
   template <class Names>
@@ -72,6 +75,7 @@ class Fields {
  private:
   JsonReader line_;
   const std::vector<std::string>& names_;
+  std::uint64_t& named_;
   std::size_t next_ = 1;
 };
 
@@ -102,6 +106,8 @@ class Parser {
  public:
   explicit Parser(Recording& recording) : recording_(recording) {}
 
+  /// The parser is told how much of the file was read, which bounds the size of the names.
+  void has_read(std::uint64_t bytes) { read_ = bytes; }
   void header(const JsonReader& line) {
     require_schema(line, formats::recording);
     line.only_keys({"schema", "version", "program", "gpu"});
@@ -111,7 +117,7 @@ class Parser {
   void line(const JsonReader& line) {
     if (recording_.complete) line.fail("nothing after the line that closes the recording");
     const std::string kind = line.at(std::size_t{0}).string();
-    Fields fields(line, names_);
+    Fields fields(line, names_, named_);
     if (kind == "name") {
       if (line.at(1).unsigned_integer() != names_.size()) line.at(1).fail("the next number");
       names_.push_back(line.at(2).string());
@@ -122,6 +128,9 @@ class Parser {
       recording_.complete = true;
     } else if (std::optional<Record> record = record_from(kind, fields)) {
       fields.end();
+      // A line of a few bytes may refer to a long name, so the size of the file does not bound that of the records.
+      if (const std::uint64_t most = limits::name_bytes(read_); named_ > most)
+        line.fail(fmt::format("records whose names have at most {} together", to_string(Bytes{most})));
       recording_.records.push_back(std::move(*record));
     } else {
       line.at(std::size_t{0}).fail("call, copy, kernel, fill, order, range, migration, pause, name or end");
@@ -131,6 +140,47 @@ class Parser {
  private:
   Recording& recording_;
   std::vector<std::string> names_;
+  std::uint64_t named_ = 0;  // bytes of the names of all records
+  std::uint64_t read_ = 0;   // bytes of the file that were read
+};
+
+/// The lines of a stream, of which each and all together have a limited size.
+class Lines {
+ public:
+  Lines(std::istream& in, const std::string& source) : in_(in), source_(source) {}
+
+  /// Reads the next line into `text`. Returns false at the end of the stream.
+  bool next(std::string& text) {
+    text.clear();
+    ++number_;
+    std::streambuf& buffer = *in_.rdbuf();
+    for (int c = buffer.sbumpc(); c != std::char_traits<char>::eof(); c = buffer.sbumpc()) {
+      if (++read_ > limits::log_bytes) refuse("the file", limits::log_bytes);
+      if (c == '\n') return true;
+      if (text.size() == limits::line_bytes) refuse("the line", limits::line_bytes);
+      text.push_back(static_cast<char>(c));
+    }
+    is_cut_off_ = true;
+    return !text.empty();
+  }
+  std::uint64_t number() const { return number_; }
+  std::uint64_t bytes_read() const { return read_; }
+  /// Whether the last line did not end with a newline, as every whole line does.
+  bool is_cut_off() const { return is_cut_off_; }
+
+ private:
+  [[noreturn]] void refuse(std::string_view what, std::uint64_t most) const {
+    throw Error(
+        fmt::format("{}, line {}: {} has more than {}, and no more is read of a recording; give a file that "
+                    "`shiplap advise` has recorded",
+                    source_, number_, what, to_string(Bytes{most})));
+  }
+
+  std::istream& in_;
+  const std::string& source_;
+  std::uint64_t number_ = 0;
+  std::uint64_t read_ = 0;
+  bool is_cut_off_ = false;
 };
 
 }  // namespace
@@ -208,18 +258,19 @@ void RecordingWriter::close(std::uint64_t lost) { sink_(Json::array({"end", reco
 Recording read_recording(std::istream& in, const std::string& source) {
   Recording recording;
   Parser parser(recording);
-  std::string text;
-  for (std::uint64_t number = 1; std::getline(in, text); ++number) {
+  Lines lines(in, source);
+  for (std::string text; lines.next(text);) {
+    const std::uint64_t number = lines.number();
     const std::string where = fmt::format("{}, line {}", source, number);
-    const bool cut_off = in.eof();  // a whole line ends with a newline
     Json json;
     try {
       json = parse_json(text, where);
     } catch (const Error&) {
-      if (cut_off && number > 1) break;
+      if (lines.is_cut_off() && number > 1) break;
       throw;
     }
     const JsonReader line(json, where);
+    parser.has_read(lines.bytes_read());
     if (number == 1)
       parser.header(line);
     else

@@ -162,7 +162,8 @@ class RecordingWriter {
 };
 
 /// Reads a recording. A file may be cut off: its last line may be incomplete. Throws Error that names the line and what
-/// was expected for text that is no recording of this version.
+/// was expected for text that is no recording of this version, and for more bytes in a line, a file or the names of all
+/// records than `limits` allows.
 Recording read_recording(std::istream&, const std::string& source);
 
 }  // namespace shiplap

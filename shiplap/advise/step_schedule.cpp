@@ -100,8 +100,7 @@ class StepScheduler {
     for (const EarlierOp& one : earlier)
       if (const OpId op = op_in(steps_, one); !op.is_none()) ops.push_back(op);
     std::ranges::sort(ops);
-    const auto doubled = std::ranges::unique(ops);
-    ops.erase(doubled.begin(), doubled.end());
+    ops.erase(std::unique(ops.begin(), ops.end()), ops.end());
     return ops;
   }
 

@@ -15,6 +15,9 @@ namespace {
 
 constexpr std::size_t fewest_steps = 3;
 constexpr double least_coverage = 0.5;
+/// Each period is confirmed by all tokens, so only the periods of the kinds that occur most often are. A recording of a
+/// million kinds with a period of their own each would take hours otherwise.
+constexpr std::size_t most_periods = 256;
 /// A period that is confirmed by this fraction of the tokens that confirm the best one is as good as it.
 constexpr double nearly_as_often = 0.995;
 /// Kinds of ops keep the period equally well when the fractions of their distances that are the period differ by less
@@ -152,11 +155,16 @@ std::size_t confirmed(const std::vector<Token>& tokens, std::size_t period) {
 }
 
 std::size_t period_of(const std::vector<Token>& tokens, const std::vector<std::vector<std::size_t>>& places) {
-  std::map<std::size_t, std::size_t> confirmations;
+  std::vector<const std::vector<std::size_t>*> kinds;
   for (const auto& of_kind : places)
-    if (of_kind.size() >= fewest_steps)
-      if (const std::size_t gap = usual_gap(of_kind).first; !confirmations.contains(gap))
-        confirmations[gap] = confirmed(tokens, gap);
+    if (of_kind.size() >= fewest_steps) kinds.push_back(&of_kind);
+  std::ranges::stable_sort(kinds, std::ranges::greater{}, [](const auto* of_kind) { return of_kind->size(); });
+  std::map<std::size_t, std::size_t> confirmations;
+  for (const auto* of_kind : kinds) {
+    if (confirmations.size() == most_periods) break;
+    if (const std::size_t gap = usual_gap(*of_kind).first; !confirmations.contains(gap))
+      confirmations[gap] = confirmed(tokens, gap);
+  }
   std::size_t most = 0;
   for (const auto& [gap, alike] : confirmations) most = std::max(most, alike);
   for (const auto& [gap, alike] : confirmations)

@@ -1,5 +1,6 @@
 #include "shiplap/core/deadline.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <limits>
 #include <thread>
@@ -9,7 +10,10 @@ namespace shiplap {
 
 Seconds wall_clock() { return std::chrono::steady_clock::now().time_since_epoch(); }
 
-void sleep_for(Seconds time) { std::this_thread::sleep_for(time); }
+void sleep_for(Seconds time) {
+  constexpr Seconds longest{1e9};  // the system's clocks cannot count much more
+  std::this_thread::sleep_for(std::min(time, longest));
+}
 
 Deadline::Deadline(Seconds at, std::function<Seconds()> now) : at_(at), now_(std::move(now)) {}
 

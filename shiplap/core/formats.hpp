@@ -42,6 +42,22 @@ inline constexpr FileFormat shares{"shiplap/shares", 1};              ///< share
 inline constexpr FileFormat workload{"shiplap/workload", 1};          ///< workload in a file
 }  // namespace formats
 
+/// The largest inputs that are read. Files come from others, so whatever is larger is refused with a message, and no
+/// reader takes more memory than `memory_of_text` times the bytes it has read, and `free_name_bytes` for names that
+/// occur once in a file and many times in what is read.
+namespace limits {
+inline constexpr std::uint64_t document_bytes = 64ull << 20;    ///< a document of JSON, and a file that is read whole
+inline constexpr std::uint64_t log_bytes = 1ull << 30;          ///< a file with a value on each line: recording, log
+inline constexpr std::uint64_t line_bytes = 1ull << 20;         ///< a line of such a file
+inline constexpr std::size_t nesting = 64;                      ///< objects and arrays within each other
+inline constexpr std::uint64_t memory_of_text = 32;             ///< bytes of memory for a byte of JSON
+inline constexpr std::uint64_t free_name_bytes = 256ull << 20;  ///< names in a recording, see `name_bytes`
+inline constexpr std::uint64_t gpus = 64;                       ///< GPUs of a profile
+inline constexpr std::uint64_t explanations = 4096;             ///< entries of "missing" in a profile
+/// The most bytes of the names of all records that are read from this number of bytes.
+constexpr std::uint64_t name_bytes(std::uint64_t read) { return free_name_bytes + read * (memory_of_text / 2); }
+}  // namespace limits
+
 /// All of `formats`, sorted by schema.
 inline constexpr std::array file_formats{formats::adaptation,
                                          formats::adaptation_replay,

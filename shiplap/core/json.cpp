@@ -12,11 +12,13 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <system_error>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "shiplap/core/printable.hpp"
 #include "shiplap/core/temporary_file.hpp"
+#include "shiplap/core/units.hpp"
 
 namespace shiplap {
 namespace {
@@ -67,16 +69,16 @@ class DocumentBuilder {
   bool number_integer(number_integer_t value) { return add(value), true; }
   bool number_unsigned(number_unsigned_t value) { return add(value), true; }
   bool number_float(number_float_t value, const string_t&) { return add(value), true; }
-  bool string(string_t& value) { return add(printable(value)), true; }
+  bool string(string_t& value) { return add(printable(without_null(value))), true; }
   bool binary(binary_t& value) { return add(std::move(value)), true; }
-  bool start_object(std::size_t) { return open_.push_back(add(Json::object())), true; }
-  bool start_array(std::size_t) { return open_.push_back(add(Json::array())), true; }
+  bool start_object(std::size_t) { return open(Json::object()), true; }
+  bool start_array(std::size_t) { return open(Json::array()), true; }
   bool end_object() { return open_.pop_back(), true; }
   bool end_array() { return open_.pop_back(), true; }
   bool key(string_t& name) {
-    key_ = printable(name);
-    if (open_.back()->contains(key_))
-      throw Error(fmt::format("{}: key \"{}\" occurs twice in one object; remove one of the two", source_, key_));
+    key_ = printable(without_null(name));
+    if (!open_.back().keys.insert(key_).second)
+      throw Error(fmt::format("{}: key {} occurs twice in one object; remove one of the two", source_, excerpt(key_)));
     return true;
   }
   bool parse_error(std::size_t read, const std::string&, const Json::exception& error) {
@@ -93,20 +95,46 @@ class DocumentBuilder {
   Json take() { return std::move(root_); }
 
  private:
+  // An object or array around the current position. The keys of an object are kept, because searching in it takes time
+  // proportional to their number.
+  struct Open {
+    Json* value;
+    std::unordered_set<std::string> keys{};
+  };
+
+  // A message that quotes a text would end at a null character.
+  string_t without_null(string_t& text) {
+    if (text.find('\0') != string_t::npos)
+      throw Error(fmt::format("{}: a text has the null character (\\u0000), which no file of shiplap has; leave it out",
+                              source_));
+    return std::move(text);
+  }
+
+  void open(Json value) {
+    if (open_.size() == limits::nesting)
+      throw Error(
+          fmt::format("{}: more than {} objects and arrays are within each other, which no file of shiplap has; "
+                      "give a file that shiplap has written",
+                      source_, limits::nesting));
+    open_.push_back({add(std::move(value))});
+  }
+
   Json* add(Json value) {
     if (open_.empty()) {
       root_ = std::move(value);
       return &root_;
     }
-    Json& parent = *open_.back();
+    Json& parent = *open_.back().value;
     if (parent.is_array()) return &parent.emplace_back(std::move(value));
-    return &(parent[key_] = std::move(value));
+    // The key is known to be new, so it is not searched again.
+    Json::object_t::Container& members = parent.get_ref<Json::object_t&>();
+    return &members.emplace_back(std::move(key_), std::move(value)).second;
   }
 
   std::string_view text_;
   std::string source_;
   Json root_;
-  std::vector<Json*> open_;  // objects and arrays around the current position, outermost first
+  std::vector<Open> open_;  // outermost first
   std::string key_;
 };
 
@@ -126,6 +154,13 @@ class File {
  private:
   int descriptor_;
 };
+
+[[noreturn]] void refuse_size(const std::string& source, std::uint64_t most) {
+  throw Error(
+      fmt::format("{}: it has more than {}, and no more is read of such a file; give a file that shiplap has "
+                  "written",
+                  source, to_string(Bytes{most})));
+}
 
 [[noreturn]] void cannot_write(const std::string& path, int error) {
   const bool no_folder = error == ENOENT || error == ENOTDIR;
@@ -223,6 +258,12 @@ std::uint64_t JsonReader::unsigned_integer() const {
   return value_->get<std::uint64_t>();
 }
 
+void JsonReader::for_each_member(const std::function<void(const std::string&, const JsonReader&)>& visit) const {
+  if (!value_->is_object()) fail("an object");
+  for (const auto& [key, value] : value_->get_ref<const Json::object_t&>())
+    visit(key, {value, source_, joined(path_, key)});
+}
+
 void JsonReader::only_keys(std::span<const std::string_view> allowed) const {
   if (!value_->is_object()) fail("an object");
   for (const auto& item : value_->items())
@@ -232,6 +273,7 @@ void JsonReader::only_keys(std::span<const std::string_view> allowed) const {
 }
 
 Json parse_json(std::string_view text, const std::string& source) {
+  if (text.size() > limits::document_bytes) refuse_size(source, limits::document_bytes);
   DocumentBuilder builder(text, source);
   Json::sax_parse(text.begin(), text.end(), &builder);
   return builder.take();
@@ -258,7 +300,7 @@ std::string json_text(const Json& json, int indent) {
   return out;
 }
 
-std::string read_text_file(const std::string& path) {
+std::string read_text_file(const std::string& path, std::uint64_t most) {
   const auto cannot_read = [&path](int error) {
     throw Error(fmt::format("cannot read {}: {}", printable(path), system_reason(error)));
   };
@@ -271,6 +313,7 @@ std::string read_text_file(const std::string& path) {
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) cannot_read(errno);
     if (got == 0) return text;
+    if (text.size() + static_cast<std::size_t>(got) > most) refuse_size(path, most);
     text.append(buffer.data(), static_cast<std::size_t>(got));
   }
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <optional>
 #include <span>
@@ -36,6 +37,9 @@ class JsonReader {
   double positive() const;      ///< the value as a finite number > 0
   /// The value as a whole number from 0 to 2^64 − 1.
   std::uint64_t unsigned_integer() const;
+  /// Calls `visit` for each member of an object, in the order of the text. For objects with many members it is much
+  /// faster than `at`, which searches.
+  void for_each_member(const std::function<void(const std::string& key, const JsonReader& value)>& visit) const;
   /// Refuses keys of this object that are not in `allowed`, so that a misspelt key is not ignored.
   void only_keys(std::span<const std::string_view> allowed) const;
   /// Refuses keys of this object that are not in `allowed`, so that a misspelt key is not ignored.
@@ -54,12 +58,15 @@ class JsonReader {
 };
 
 /// Parses a text. Keys and texts become `printable`, because they come from others. Throws Error that names `source`,
-/// line and column of a syntax error.
+/// line and column of a syntax error, of a key that occurs twice in an object, and of more nested objects and arrays
+/// than `limits::nesting`; and for texts of more than `limits::document_bytes`. It takes at most
+/// `limits::memory_of_text` times the memory of the text.
 Json parse_json(std::string_view text, const std::string& source);
 /// Reads a file. Throws Error that names the path when the file cannot be read or is not JSON.
 Json read_json_file(const std::string&);
-/// Reads a file. Throws Error that names the path and the reason of the operating system.
-std::string read_text_file(const std::string&);
+/// Reads a file, device or pipe. Throws Error that names the path and the reason of the operating system, or says that
+/// it has more than `most` bytes, of which no more than that is read.
+std::string read_text_file(const std::string&, std::uint64_t most = limits::document_bytes);
 
 /// The value as text: on one line, or indented by this number of spaces. A terminal shows it and does not obey it:
 /// control characters, and those that turn the direction of text, are escaped. What is no UTF-8 becomes U+FFFD.

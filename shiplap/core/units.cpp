@@ -236,7 +236,10 @@ Bandwidth parse_bandwidth(std::string_view text, std::string_view what) {
   const std::string_view unit = trimmed(trimmed_text.substr(static_cast<std::size_t>(rest - trimmed_text.data())));
   for (const auto& [name, bytes] :
        {std::pair<std::string_view, double>{"GB/s", 1e9}, {"MB/s", 1e6}, {"Gbit/s", 1e9 / 8}, {"Mbit/s", 1e6 / 8}})
-    if (unit == name) return {value * bytes};
+    if (unit == name) {
+      if (!std::isfinite(value * bytes)) refuse(what, text, "is out of range");
+      return {value * bytes};
+    }
   if (unit.empty()) refuse(what, text, fmt::format("has no unit; {}", examples));
   refuse(what, text, fmt::format("is not a bandwidth: \"{}\" is no unit; {}", unit, examples));
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/printable.hpp"
@@ -42,10 +43,18 @@ __global__ void your_kernel({}std::uint64_t nanoseconds) {{
   return text;
 }
 
+// The text without what ends a comment: ends of lines, and a backslash, which at the end of a line takes the next line
+// into the comment.
+std::string in_comment(std::string_view text) {
+  std::string safe = printable(text);
+  std::ranges::replace(safe, '\\', '/');
+  return safe;
+}
+
 // The text as comments of at most 120 characters a line.
-std::string comment(const std::string& of_others) {
-  std::string text = printable(of_others);  // a line break would end the comment
+std::string comment(std::string_view unsafe) {
   constexpr std::size_t width = 117;
+  std::string text = in_comment(unsafe);
   std::string out;
   while (text.size() > width) {
     const auto space = text.rfind(' ', width);
@@ -59,7 +68,7 @@ std::string comment(const std::string& of_others) {
 std::string header(const Workload& workload, const Choice& choice, const Schedule& schedule, const EmitNotes& notes) {
   std::string out = comment(fmt::format("{}: {}", workload.job.name, to_string(choice))) +
                     comment(fmt::format("({}).", find_strategy(choice.strategy).summary));
-  if (!notes.command.empty()) out += fmt::format("// Written by {}.\n", notes.command);
+  if (!notes.command.empty()) out += fmt::format("// Written by {}.\n", in_comment(notes.command));
   if (notes.predicted)
     out += comment(fmt::format("Predicted: {} (from {} to {}){}.", to_string(notes.predicted->value),
                                to_string(notes.predicted->low), to_string(notes.predicted->high),

@@ -24,6 +24,9 @@ struct EmitNotes {
 /// The schedule must come from a strategy for this job and choice. An array that is blocks of a pool becomes a pool and
 /// a list of indices, which the program checks before every run. Throws Unsupported for several GPUs, for ops that no
 /// strategy uses (allocations), and for results to be verified in a list that is longer than its pool.
+///
+/// Names of the job and texts of the notes may come from files of others: they occur only as identifiers, in which '_'
+/// stands for what these cannot have, and in comments of one line.
 std::string cuda_program(const Workload&, const Choice&, const Schedule&, const EmitNotes& = {});
 
 }  // namespace shiplap

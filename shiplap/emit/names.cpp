@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <set>
 
 namespace shiplap {
@@ -35,7 +34,11 @@ std::string buffer_name(const Buffer& buffer, const std::string& array) {
 
 std::string identifier(const std::string& name) {
   std::string text;
-  for (const char c : name) text += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
+  // std::isalnum would depend on the locale.
+  const auto is_part = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+  };
+  for (const char c : name) text += is_part(c) ? c : '_';
   return text;
 }
 
@@ -77,7 +80,8 @@ Names::Names(const Job& job, const Schedule& schedule, const Structure& structur
     const Op& op = schedule.ops[first->index()];
     const auto of = [&](const Region& region) {
       const auto owner = array[region.buffer.index()];
-      return identifier(owner ? job.arrays[*owner].name : schedule.buffers[region.buffer.index()].name);
+      const std::string id = identifier(owner ? job.arrays[*owner].name : schedule.buffers[region.buffer.index()].name);
+      return id.empty() || (id[0] >= '0' && id[0] <= '9') ? "array_" + id : id;  // no variable begins with a digit
     };
     std::string name = "kernel";
     if (const auto* copy = std::get_if<Copy>(&op.what)) {

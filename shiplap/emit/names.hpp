@@ -11,7 +11,7 @@
 
 namespace shiplap {
 
-/// The name with characters replaced that an identifier cannot contain.
+/// The name with characters replaced that an identifier cannot contain. It may begin with a digit, or be empty.
 std::string identifier(const std::string& name);
 
 /// A stream, or several streams with the same role that become an array.

@@ -58,9 +58,9 @@ EvaluatedPoint read_point(const JsonReader& json) {
                        .samples_ms = read_samples(json.at("samples")),
                        .verified = json.at("verified").boolean(),
                        .difference = read_text_or_none(json, "difference")};
-  const JsonReader models = json.at("models");
-  for (const auto& [name, time] : models.value().items())
-    point.models.push_back({name, seconds_from_json(models.at(name))});
+  json.at("models").for_each_member([&](const std::string& name, const JsonReader& time) {
+    point.models.push_back({name, seconds_from_json(time)});
+  });
   return point;
 }
 
@@ -121,9 +121,9 @@ Evaluation evaluation_from_json(const Json& document, const std::string& source)
                         .transfers = {}};
   if (const auto again = json.find("predicted_again")) evaluation.predicted_again = again->boolean();
   evaluation.command = read_text_or_none(json, "command");
-  const JsonReader conditions = json.at("conditions");
-  for (const auto& [key, value] : conditions.value().items())
-    evaluation.conditions.emplace(key, conditions.at(key).string());
+  json.at("conditions").for_each_member([&](const std::string& key, const JsonReader& value) {
+    evaluation.conditions.emplace(key, value.string());
+  });
   const JsonReader workloads = json.at("workloads");
   for (std::size_t i = 0; i < workloads.size(); ++i) evaluation.workloads.push_back(read_workload(workloads.at(i)));
   const JsonReader transfers = json.at("transfers");

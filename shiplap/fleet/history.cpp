@@ -54,9 +54,13 @@ void History::add(const NodeResult& result) {
 }
 
 Json History::to_json() const {
-  Json gpus = Json::object();
-  for (const auto& [gpu, figures] : values_)
-    for (const auto& [what, values] : figures) gpus[gpu][what] = {{"first", values.first}, {"last", values.last}};
+  // Keys are not searched, because a large cluster has very many GPUs.
+  Json::object_t gpus;
+  Json::object_t::Container& members = gpus;
+  for (const auto& [gpu, figures] : values_) {
+    Json& member = members.emplace_back(gpu, Json::object()).second;
+    for (const auto& [what, values] : figures) member[what] = {{"first", values.first}, {"last", values.last}};
+  }
   return {{"schema", formats::fleet_history.schema},
           {"version", formats::fleet_history.version},
           {"gpus", std::move(gpus)}};
@@ -65,12 +69,12 @@ Json History::to_json() const {
 History History::from_json(const JsonReader& json) {
   require_schema(json, formats::fleet_history);
   History history;
-  for (const auto& [gpu, figures] : json.at("gpus").value().items())
-    for (const auto& [what, ignored] : figures.items()) {
-      const JsonReader values = json.at("gpus").at(gpu).at(what);
+  json.at("gpus").for_each_member([&](const std::string& gpu, const JsonReader& figures) {
+    figures.for_each_member([&](const std::string& what, const JsonReader& values) {
       history.values_[gpu][what] = {.first = values_from_json(values.at("first")),
                                     .last = values_from_json(values.at("last"))};
-    }
+    });
+  });
   return history;
 }
 

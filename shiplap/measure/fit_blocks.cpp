@@ -72,8 +72,8 @@ class CallTimes {
 std::vector<BlockTime> sorted(std::vector<BlockTime> rows) {
   const auto key = [](const BlockTime& row) { return std::tuple{row.grid, row.block, row.blocks}; };
   std::ranges::stable_sort(rows, {}, key);
-  const auto same = std::ranges::unique(rows, {}, key);
-  rows.erase(same.begin(), same.end());
+  const auto is_same = [&](const BlockTime& a, const BlockTime& b) { return key(a) == key(b); };
+  rows.erase(std::unique(rows.begin(), rows.end(), is_same), rows.end());
   return rows;
 }
 

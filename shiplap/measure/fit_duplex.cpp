@@ -50,7 +50,7 @@ std::optional<std::pair<DuplexFit, DuplexFit>> fit_duplex(Observations& observat
     const Lines large = fit_lines(std::span(&periods, 1), from, observations.sources());
     fits[i] = split_off_rate(periods, from, large);
     for (const auto& [size, period] : periods) {
-      const auto row = std::ranges::find_if(fits[i].rows, [&](const auto& r) { return r.size >= size; });
+      const auto row = std::ranges::find_if(fits[i].rows, [least = size](const auto& r) { return r.size >= least; });
       const Uncertain& gap = row == fits[i].rows.end() ? fits[i].rows.back().gap : row->gap;
       keep_worst(residual, in_bytes(size) * fits[i].per_byte.value() + std::max(0.0, gap.value()), period,
                  fmt::format("{} {}", i == 0 ? "h2d" : "d2h", to_string(size)));

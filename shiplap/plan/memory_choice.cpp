@@ -27,7 +27,11 @@ Seconds of_arrays(const Job& job, const Time& time) {
 
 std::optional<std::uint64_t> pays_from(Seconds once, Seconds a_run, Seconds a_run_as_it_is) {
   if (a_run >= a_run_as_it_is) return std::nullopt;
-  return static_cast<std::uint64_t>(std::floor(once / (a_run_as_it_is - a_run))) + 1;
+  // Times that differ by rounding alone give more runs than anybody makes, or than 64 bits hold.
+  constexpr double most_runs = 1e15;
+  const double runs = std::floor(once / (a_run_as_it_is - a_run));
+  if (!(runs < most_runs)) return std::nullopt;
+  return static_cast<std::uint64_t>(runs) + 1;
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <ranges>
 #include <set>
 #include <utility>
 
@@ -115,7 +114,8 @@ std::vector<Choice> Search::fastest(std::size_t count) const {
   for (const Candidate& candidate : tried) by_time.push_back(&candidate);
   std::ranges::stable_sort(by_time, {}, [](const Candidate* candidate) { return time_of(*candidate); });
   std::vector<Choice> choices;
-  for (const Candidate* candidate : by_time | std::views::take(count)) choices.push_back(candidate->choice);
+  by_time.resize(std::min(count, by_time.size()));
+  for (const Candidate* candidate : by_time) choices.push_back(candidate->choice);
   return choices;
 }
 

@@ -110,7 +110,8 @@ void read_parameters(const JsonReader& in, Profile& profile) {
     });
   };
   objects("gpus", profile.gpus);
-  if (profile.gpus.empty()) in.at("gpus").fail("at least one GPU");
+  if (profile.gpus.empty() || profile.gpus.size() > limits::gpus)
+    in.at("gpus").fail(fmt::format("at least one GPU, and at most {}", limits::gpus));
   objects("links", profile.links);
   missing.list(in.at("links"), "links");
   check_link_ends(in.at("links"), profile.links, profile.gpus.size());
@@ -154,6 +155,8 @@ Profile profile_from_json(const Json& json, const std::string& source) {
   profile.source = read_text(in.at("source"));
   profile.conditions = read_map<std::string>(in.at("conditions"), [](const JsonReader& fact) { return fact.string(); });
   profile.missing = read_list(in.at("missing"), read_missing);
+  if (profile.missing.size() > limits::explanations)
+    in.at("missing").fail(fmt::format("at most {} entries", limits::explanations));
   read_parameters(in, profile);
   profile.residuals = read_list(in.at("residuals"), read_residual);
   profile.measurements = read_list(in.at("measurements"), read_measurement);

@@ -57,9 +57,8 @@ auto read_list(const JsonReader& in, const Read& read) {
 /// Reads an object with arbitrary keys.
 template <class T, class Read>
 std::map<std::string, T> read_map(const JsonReader& in, const Read& read) {
-  if (!in.value().is_object()) in.fail("an object");
   std::map<std::string, T> members;
-  for (const auto& member : in.value().items()) members.emplace(member.key(), read(in.at(member.key())));
+  in.for_each_member([&](const std::string& key, const JsonReader& value) { members.emplace(key, read(value)); });
   return members;
 }
 

@@ -50,8 +50,8 @@ void renumber(Op& op, std::uint32_t first_op, std::uint32_t first_kernel, std::u
 
 /// The number of the first kernel of `one` among those of all schedules. Equal lists of kernels are entered once.
 std::uint32_t kernels_in(Schedule& all, const Schedule& one) {
-  const auto there = std::ranges::search(all.kernels, one.kernels);
-  if (!there.empty() || one.kernels.empty()) return static_cast<std::uint32_t>(there.begin() - all.kernels.begin());
+  const auto there = std::search(all.kernels.begin(), all.kernels.end(), one.kernels.begin(), one.kernels.end());
+  if (there != all.kernels.end() || one.kernels.empty()) return static_cast<std::uint32_t>(there - all.kernels.begin());
   all.kernels.insert(all.kernels.end(), one.kernels.begin(), one.kernels.end());
   return static_cast<std::uint32_t>(all.kernels.size() - one.kernels.size());
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <utility>
 
 #include "shiplap/core/error.hpp"
@@ -103,7 +104,8 @@ class OpCheck {
   }
   void operator()(const BlockCopy& blocks) {
     const bool by_agent = schedule_.ops[id_.index()].stream.is_none();
-    const bool regions = region(blocks.pool) & region(blocks.packed);
+    const bool sound_pool = region(blocks.pool);
+    const bool sound_packed = region(blocks.packed);
     if (blocks.list.index() >= schedule_.lists.size())
       return add("{} uses list {}, but the schedule has {} lists", name(), blocks.list.value, schedule_.lists.size());
     const BlockList& list = schedule_.lists[blocks.list.index()];
@@ -113,7 +115,7 @@ class OpCheck {
     if (blocks.count > list.count || blocks.first > list.count - blocks.count)
       add("{} moves {} blocks from position {} on of list {}, which has {} blocks; use positions of the list", name(),
           blocks.count, blocks.first, list.name, list.count);
-    if (!regions) return;
+    if (!sound_pool || !sound_packed) return;
     if (blocks.packed.length.count % list.block.count != 0 ||
         blocks.packed.length.count / list.block.count != blocks.count)
       add("{} moves {} blocks of {} B, and its contiguous memory has {} B; use {} B", name(), blocks.count,

@@ -29,7 +29,7 @@ ChunkPipeline::ChunkPipeline(Schedule& schedule, const Job& job, const Choice& c
       choice_(choice),
       limits_(limits),
       chunks_(std::move(chunks)),
-      main_(static_cast<std::uint32_t>(schedule.agents.size())),
+      main_{static_cast<std::uint32_t>(schedule.agents.size())},
       staging_(schedule, job, staging, chunks_.count()),
       memory_(schedule, job, choice, limits, zero_copy, staging_, chunks_),
       inputs_(copied_arrays(job, memory_, Role::in, Role::inout)),

@@ -136,8 +136,14 @@ void parse_layout(std::string_view text, Choice& into) {
         "`layout` {}: there is no such layout; there are: per-chunk, few, few:N, three, one-engine, implicit-sync",
         text));
   into.layout = found->layout;
-  if (numbered) into.streams = static_cast<std::uint32_t>(parse_count(text.substr(4), "`layout` few:N"));
-  if (into.streams == 0) throw UsageError("`layout` few:0: at least one stream is needed");
+  if (!numbered) return;
+  const std::uint64_t streams = parse_count(text.substr(4), "`layout` few:N");
+  if (streams == 0) throw UsageError("`layout` few:0: at least one stream is needed");
+  // A chunk is in one stream, so that further ones would be empty.
+  if (streams > most_chunks)
+    throw UsageError(
+        fmt::format("`layout` {}: there are at most {} chunks, so give at most as many streams", text, most_chunks));
+  into.streams = static_cast<std::uint32_t>(streams);
 }
 
 IssueOrder parse_order(std::string_view text) {

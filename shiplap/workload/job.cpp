@@ -236,7 +236,8 @@ std::vector<std::uint64_t> ramped_ends(std::uint64_t units, std::uint32_t chunks
 
 void require_valid(const Ramp& ramp) {
   const auto is_fraction = [](double part) { return part > 0 && part <= 1; };
-  if (!is_fraction(ramp.first) || !is_fraction(ramp.last) || !(ramp.level() || ramp.growth > 1))
+  if (!is_fraction(ramp.first) || !is_fraction(ramp.last) || !(ramp.level() || ramp.growth > 1) ||
+      !std::isfinite(ramp.growth))
     throw UsageError(
         fmt::format("`ramp` {}:{}:{}: the first and the last chunk must be more than 0 and at most 1 times the "
                     "largest, and the growth from one to the next more than 1",

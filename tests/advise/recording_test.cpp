@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/formats.hpp"
 
 namespace shiplap {
 namespace {
@@ -124,6 +125,30 @@ TEST(Recordings, say_in_which_line_what_is_wrong) {
   expect(header + "[\"dance\",1]\n[\"end\",0,0]\n", "call, copy, kernel");
   expect(header + "[\"end\",3,0]\n", "the number of the records before");
   expect(header + "nonsense\n[\"end\",0,0]\n", "line 2");
+}
+
+std::string refusal(const std::string& text) {
+  try {
+    read(text);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(RecordingLimits, a_line_without_end_is_refused) {
+  const std::string header = written({}, false);
+  EXPECT_NE(refusal(header + std::string(limits::line_bytes + 1, ' '))
+                .find("a.jsonl, line 2: the line has more than 1 MiB, and no more is read of a recording; give a file"),
+            std::string::npos);
+  EXPECT_NE(refusal(std::string(limits::line_bytes + 1, '\0')).find("line 1: the line has more than 1 MiB"),
+            std::string::npos);
+}
+
+TEST(RecordingLimits, names_that_occur_once_in_the_file_and_very_often_in_the_records_are_refused) {
+  std::string text = written({}, false) + "[\"name\",0,\"" + std::string(900'000, 'x') + "\"]\n";
+  for (int i = 0; i < 400; ++i) text += "[\"range\",0,0,1,0]\n";
+  EXPECT_NE(refusal(text).find("expected records whose names have at most"), std::string::npos);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <ctime>
 #include <random>
 #include <string>
 
@@ -117,6 +118,19 @@ TEST(SubmittedOrder, is_that_of_the_calls_and_not_of_the_work) {
   const std::vector<std::size_t> order = submitted_order(program.recording());
   ASSERT_EQ(order.size(), 2u);
   EXPECT_TRUE(std::holds_alternative<RecordedCopy>(program.recording().records[order[0]]));
+}
+
+TEST(Steps, of_a_recording_with_very_many_kinds_are_looked_for_in_time_proportional_to_its_length) {
+  std::vector<unsigned> kinds;
+  for (unsigned i = 0; i < 300'000; ++i) kinds.push_back(i / 3);
+  std::mt19937 random(7);
+  std::shuffle(kinds.begin(), kinds.end(), random);
+  Program program;
+  for (const unsigned kind : kinds) program.op(kind);
+  const std::clock_t start = std::clock();
+  find_steps(program.recording());
+  // Without a limit of the periods that are tried it takes minutes.
+  EXPECT_LT(static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC, 40);
 }
 
 }  // namespace

@@ -1,8 +1,12 @@
 #include "shiplap/core/deadline.hpp"
 
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmath>
+#include <limits>
 
 namespace shiplap {
 namespace {
@@ -26,6 +30,20 @@ TEST(Deadline, never_passes_when_none_was_given) {
 TEST(Deadline, takes_the_wall_clock_unless_told_otherwise) {
   EXPECT_TRUE(Deadline(wall_clock()).passed());
   EXPECT_FALSE(Deadline(wall_clock() + Seconds{3600}).passed());
+}
+
+TEST(SleepFor, does_not_return_at_once_when_the_time_is_more_than_clocks_can_count) {
+  for (const double seconds : {1e300, std::numeric_limits<double>::infinity()}) {
+    const pid_t child = fork();
+    if (child == 0) {
+      sleep_for(Seconds{seconds});
+      _exit(0);
+    }
+    sleep_for(milliseconds(300));
+    EXPECT_EQ(waitpid(child, nullptr, WNOHANG), 0) << "it has returned from a sleep of " << seconds << " s";
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+  }
 }
 
 }  // namespace

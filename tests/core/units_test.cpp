@@ -164,5 +164,10 @@ TEST(ParseShare, reads_percent_and_fractions) {
     EXPECT_THROW(parse_fraction(bad, "--tolerance"), UsageError) << bad;
 }
 
+TEST(Units, a_bandwidth_beyond_the_range_of_a_double_is_refused) {
+  EXPECT_THROW(parse_bandwidth("1e300GB/s", "--network-bandwidth"), UsageError);
+  EXPECT_NO_THROW(parse_bandwidth("1e299GB/s", "--network-bandwidth"));
+}
+
 }  // namespace
 }  // namespace shiplap

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -128,6 +129,23 @@ TEST(History, with_more_values_than_it_keeps_is_refused) {
   EXPECT_NE(message_of([&] { History::from_json(JsonReader(json, "h")); }).find("at most 16"), std::string::npos);
   json["gpus"]["n cuda:0"]["x"] = {{"first", {-1.0}}, {"last", Json::array()}};
   EXPECT_THROW(History::from_json(JsonReader(json, "h")), Error);
+}
+
+// A search for each GPU among all others would take minutes.
+TEST(History, of_a_large_cluster_is_written_and_read_in_time_proportional_to_its_size) {
+  History history;
+  constexpr int nodes = 40'000;
+  for (int i = 0; i < nodes; ++i) {
+    NodeResult result = with(i + 1);
+    result.node = "n" + std::to_string(i);
+    history.add(result);
+  }
+  const auto start = std::chrono::steady_clock::now();
+  const std::string text = history.to_json().dump();
+  const Json json = parse_json(text, "h");
+  const History again = History::from_json(JsonReader(json, "h"));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(60));
+  EXPECT_EQ(again.earlier("n39999 cuda:0", "x").median, 40'000);
 }
 
 }  // namespace

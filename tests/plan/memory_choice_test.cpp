@@ -92,6 +92,10 @@ TEST(MemoryChoice, never_pays_where_pinned_memory_is_no_faster) {
   EXPECT_FALSE(way(choice, "registered").pays_from);
 }
 
+TEST(MemoryChoice, never_pays_when_it_would_take_more_runs_than_can_be_counted) {
+  EXPECT_FALSE(way(choose(with_prices(1e30, 1e30), 1), "registered").pays_from);
+}
+
 TEST(MemoryChoice, names_the_ways_that_the_profile_has_no_figures_for) {
   Profile profile = with_prices(4, 8);
   profile.host->calls.erase("unpin");

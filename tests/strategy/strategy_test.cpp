@@ -154,6 +154,7 @@ TEST(Layouts, are_read_as_they_are_written_in_help) {
   EXPECT_EQ(choice.layout, Layout::per_chunk);
   EXPECT_THROW(parse_layout("four", choice), UsageError);
   EXPECT_THROW(parse_layout("few:0", choice), UsageError);
+  EXPECT_THROW(parse_layout("few:4294967298", choice), UsageError) << "not 2 streams";
 }
 
 TEST(Streams, wait_for_what_stays_where_a_chunk_brings_nothing) {
@@ -238,6 +239,9 @@ TEST(Density, is_one_where_pieces_overlap_and_for_outputs) {
 TEST(Ramp, is_read_as_it_is_written_and_refused_when_it_is_none) {
   EXPECT_EQ(parse_ramp("0.25:1:1.05"), (Ramp{0.25, 1, 1.05}));
   EXPECT_TRUE(parse_ramp("none").level());
+  for (const char* text : {" 0.25:1:1.05", "0.25:1: 1.05", "0x1p-2:1:1.05", "0.25:1:inf", "0.25:1:nan", "0.25:1:1.05x",
+                           "0,25:1:1,05", "0.25:1", "0.25:1:", ""})
+    EXPECT_THROW(parse_ramp(text), UsageError) << text;
   for (const char* text : {"0.5:1:1.03", "0.125:0.125:2", "none"}) EXPECT_EQ(to_string(parse_ramp(text)), text);
   for (const char* text : {"", "0.5", "0.5:1", "0.5:1:2x", "0:1:2", "0.5:2:2", "0.5:1:1", "nan:1:2"})
     EXPECT_THROW(parse_ramp(text), UsageError) << text;

@@ -24,6 +24,8 @@ double depth(std::uint64_t level, std::uint64_t levels) {
 // The pressure in decibar at a depth in m, by POP's formula (which gives bar).
 double pressure(double z) { return 10 * (0.059808 * (std::exp(-0.025 * z) - 1) + 0.100766 * z + 2.28405e-7 * z * z); }
 
+constexpr std::uint64_t most_levels = 1u << 18;
+
 }  // namespace
 
 OceanShape ocean_shape(Parameters& parameters) {
@@ -33,6 +35,8 @@ OceanShape ocean_shape(Parameters& parameters) {
   constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max() / sizeof(double) / 64;
   if (shape.ny > most / shape.nx || shape.levels > most / shape.nx / shape.ny)
     parameters.refuse("nx, ny and nz give more points than can be addressed");
+  // Terms are kept for every level.
+  if (shape.levels > most_levels) parameters.refuse(fmt::format("nz must be at most {}", most_levels));
   shape.points = shape.nx * shape.ny;
   return shape;
 }

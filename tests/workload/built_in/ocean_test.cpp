@@ -117,5 +117,12 @@ TEST(OceanWorkloads, refuse_grids_and_outputs_that_cannot_be) {
   EXPECT_THROW(find_workload("pop-buoydiff:nx=4294967296,ny=4294967296", {}), UsageError);
 }
 
+// Their terms would need terabytes before anything is planned.
+TEST(Ocean, refuses_more_levels_than_it_keeps_terms_for) {
+  for (const char* name : {"pop-state:nx=1,ny=1,nz=61175311832", "pop-buoydiff:nx=1,ny=1,nz=262145"})
+    EXPECT_THROW(find_workload(name, {}), UsageError) << name;
+  EXPECT_NO_THROW(find_workload("pop-state:nx=1,ny=1,nz=262144", {}));
+}
+
 }  // namespace
 }  // namespace shiplap
