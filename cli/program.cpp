@@ -6,6 +6,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -72,17 +73,19 @@ void complain_of_output(const char* name, int error) noexcept {
 const char* name_of_program = nullptr;
 int code_without_memory = 1;
 
-/// Values of JSON ask for memory when they are destroyed. Where there is none, C++ lets nobody catch the exception.
+std::atomic<bool> memory_was_short = false;
+
+[[noreturn]] void refuse_memory() {
+  memory_was_short = true;
+  throw std::bad_alloc();
+}
+
+/// Values of JSON ask for memory when they are destroyed, and so do functions of the C++ library that must not throw.
+/// C++ lets nobody catch the exception then.
 [[noreturn]] void end_without_memory() {
-  if (const std::exception_ptr cause = std::current_exception()) try {
-      std::rethrow_exception(cause);
-    } catch (const std::bad_alloc& no_memory) {
-      complain(name_of_program, what_failed(no_memory));
-      std::_Exit(code_without_memory);
-    } catch (...) {
-      std::abort();
-    }
-  std::abort();
+  if (!memory_was_short) std::abort();
+  complain(name_of_program, what_failed(std::bad_alloc()));
+  std::_Exit(code_without_memory);
 }
 
 int guarded(const char* name, ExitCodes codes, int (*run)(int, char**), int argc, char** argv) {
@@ -106,6 +109,7 @@ int run_main(const char* name, ExitCodes codes, int (*run)(int, char**), int arg
   occupy_closed_streams();
   name_of_program = name;
   code_without_memory = exit_code(codes, ExitCode::failure);
+  std::set_new_handler(refuse_memory);
   std::set_terminate(end_without_memory);
   const int code = guarded(name, codes, run, argc, argv);
   const int error = flush_output();

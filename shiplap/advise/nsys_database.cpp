@@ -101,12 +101,13 @@ bool NsysDatabase::is_stored(const std::string& table) const {
 }
 
 void NsysDatabase::run(const std::string& table, const Columns& columns, const char* order, const Use& use) const {
-  const std::set<std::string> present = columns_of(table);
-  if (present.empty()) return;
   // The query of a view is the file's own, and need not end.
-  query(fmt::format("SELECT type FROM sqlite_master WHERE name = '{}' COLLATE NOCASE", table), [&](NsysRow& row) {
-    if (row.text() != "table") fail_as_no_export(fmt::format("{} is no table of data", table));
-  });
+  bool named = false;
+  query(fmt::format("SELECT 1 FROM sqlite_master WHERE name = '{}' COLLATE NOCASE", table),
+        [&](NsysRow&) { named = true; });
+  if (!named) return;
+  if (!is_stored(table)) fail_as_no_export(fmt::format("{} is no table of data", table));
+  const std::set<std::string> present = columns_of(table);
   for (const std::string& column : columns)
     if (!present.contains(column))
       fail(fmt::format("table {} has no column {}", table, column),
