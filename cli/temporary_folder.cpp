@@ -51,7 +51,10 @@ TemporaryFolder::TemporaryFolder() {
   std::error_code error;
   const fs::path place = fs::temp_directory_path(error);
   if (error)
-    throw Error(fmt::format("there is no folder for temporary files ({}); name one in TMPDIR", error.message()));
+    throw Error(
+        fmt::format("there is no folder for temporary files ({}), so that nothing can be recorded; set TMPDIR to a "
+                    "folder that you can write",
+                    error.message()));
   remove_abandoned_folders(place);
   // Between making and locking it, another process may take a new folder for an abandoned one.
   constexpr int attempts = 100;
@@ -63,8 +66,10 @@ TemporaryFolder::TemporaryFolder() {
 bool TemporaryFolder::make(const fs::path& place) {
   std::string name = (place / fmt::format("{}XXXXXX", folder_prefix)).string();
   if (mkdtemp(name.data()) == nullptr)
-    throw Error(fmt::format("no folder can be made in {} ({}); name another place in TMPDIR", place.string(),
-                            std::generic_category().message(errno)));
+    throw Error(
+        fmt::format("no folder can be made in {} ({}), so that nothing can be recorded; set TMPDIR to a folder that "
+                    "you can write",
+                    place.string(), std::generic_category().message(errno)));
   path_ = name;
   descriptor_ = lock_folder(path_);
   return descriptor_ >= 0;
