@@ -6,8 +6,8 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -73,17 +73,17 @@ void complain_of_output(const char* name, int error) noexcept {
 const char* name_of_program = nullptr;
 int code_without_memory = 1;
 
-std::atomic<bool> memory_was_short = false;
+volatile std::sig_atomic_t memory_was_short = 0;
 
 [[noreturn]] void refuse_memory() {
-  memory_was_short = true;
+  memory_was_short = 1;
   throw std::bad_alloc();
 }
 
 /// Values of JSON ask for memory when they are destroyed, and so do functions of the C++ library that must not throw.
 /// C++ lets nobody catch the exception then.
 [[noreturn]] void end_without_memory() {
-  if (!memory_was_short) std::abort();
+  if (memory_was_short == 0) std::abort();
   complain(name_of_program, what_failed(std::bad_alloc()));
   std::_Exit(code_without_memory);
 }

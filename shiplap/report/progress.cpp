@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "shiplap/core/printable.hpp"
-#include "shiplap/report/terminal.hpp"
 #include "shiplap/core/thread.hpp"
+#include "shiplap/report/terminal.hpp"
 
 namespace shiplap {
 namespace {
