@@ -2,7 +2,8 @@
 
 #ifdef __CUDACC__
 #include <cuda_runtime.h>
-#include <fmt/format.h>
+
+#include <string>
 
 #include "shiplap/core/error.hpp"
 #endif
@@ -18,7 +19,7 @@ std::uint64_t used_on_gpu() {
 
 void wait_for_gpu() {
   if (const cudaError_t error = cudaStreamSynchronize(nullptr); error != cudaSuccess)
-    throw shiplap::Error(fmt::format("waiting for the GPU failed: {}", cudaGetErrorString(error)));
+    throw shiplap::Error(std::string("waiting for the GPU failed: ") + cudaGetErrorString(error));
 }
 #else
 std::uint64_t used_on_gpu() { return 0; }
