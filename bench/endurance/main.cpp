@@ -45,10 +45,12 @@ const PlanOptions in_four{.space = {.chunks = {4}}};
 struct Part {
   Holdings held;
   std::uint64_t on_gpu = 0;
-  double step = 0;  ///< seconds
+  double step = 0;       ///< seconds of a step
+  double processor = 0;  ///< processor time of a step in seconds, which other programs on the host hardly change
 };
 
-/// Whether the end holds more than the first quarter did, or takes longer.
+/// What the end of a run holds more than its first quarter, and how many times as long its second half takes as its
+/// first.
 struct Growth {
   std::int64_t heap = 0;
   std::int64_t descriptors = 0;
@@ -62,10 +64,10 @@ struct Growth {
   }
 };
 
-double median_step(std::span<const Part> some) {
-  std::vector<double> steps;
-  for (const Part& part : some) steps.push_back(part.step);
-  return median(steps);
+double median_of(double Part::*time, std::span<const Part> some) {
+  std::vector<double> times;
+  for (const Part& part : some) times.push_back(part.*time);
+  return median(times);
 }
 
 Growth growth(std::span<const Part> all) {
@@ -76,7 +78,8 @@ Growth growth(std::span<const Part> all) {
           .descriptors = more(early.held.descriptors, late.held.descriptors),
           .threads = more(early.held.threads, late.held.threads),
           .on_gpu = more(early.on_gpu, late.on_gpu),
-          .slowdown = median_step(all.last(parts / 2)) / median_step(all.subspan(1, parts / 2))};
+          .slowdown = median_of(&Part::processor, all.last(parts / 2)) /
+                      median_of(&Part::processor, all.subspan(1, parts / 2))};
 }
 
 /// Calls `some` with a number of steps, part by part.
@@ -87,10 +90,14 @@ std::vector<Part> endure(std::uint64_t steps, const std::function<void(std::uint
   const std::uint64_t each = std::max<std::uint64_t>(1, steps / parts);
   for (std::uint64_t part = 0; part < parts; ++part) {
     const Clock::time_point began = Clock::now();
+    const double busy_before = endurance::processor_time();
     some(each);
+    const double busy = endurance::processor_time() - busy_before;
     const std::chrono::duration<double> took = Clock::now() - began;
-    all.push_back(
-        {.held = holdings(), .on_gpu = endurance::used_on_gpu(), .step = took.count() / static_cast<double>(each)});
+    all.push_back({.held = holdings(),
+                   .on_gpu = endurance::used_on_gpu(),
+                   .step = took.count() / static_cast<double>(each),
+                   .processor = busy / static_cast<double>(each)});
   }
   return all;
 }
@@ -205,7 +212,7 @@ int main(int argc, char** argv) try {
   const std::uint64_t steps = std::max<std::uint64_t>(parts, std::stoull(argv[4]));
   const DeviceInfo info = gpu->info();
   Json json{{"schema", "shiplap/endurance-benchmark"},
-            {"version", 1},
+            {"version", 2},
             {"device", info.id},
             {"device_name", info.name},
             {"simulated", info.is_virtual},
@@ -226,14 +233,14 @@ int main(int argc, char** argv) try {
     const std::vector<Part> all = kind.run(node, own);
     const Growth g = growth(all);
     grew = grew || g.any();
-    const double us = median_step(all) * 1e6;
+    const double us = median_of(&Part::step, all) * 1e6;
     fmt::print("{:<18}{:>12}{:>12.2f}{:>12.3f}{:>10}{:>8}{:>9}{:>12}{:>10.1f}{}\n", kind.name, own, us, g.slowdown,
                g.heap, g.descriptors, g.threads, g.on_gpu, static_cast<double>(all.back().held.resident) / (1 << 20),
                g.any() ? "  GROWS" : "");
     json["kinds"].push_back({{"kind", kind.name},
                              {"steps", own},
                              {"microseconds_of_a_step", us},
-                             {"later_over_early", g.slowdown},
+                             {"later_over_early_processor_time", g.slowdown},
                              {"heap_growth_bytes", g.heap},
                              {"descriptors_growth", g.descriptors},
                              {"threads_growth", g.threads},

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 
 namespace endurance {
 
@@ -16,5 +15,7 @@ struct Holdings {
 
 /// Counts what this process holds now.
 Holdings holdings();
+/// Processor time of all threads of this process so far, in seconds.
+double processor_time();
 
 }  // namespace endurance

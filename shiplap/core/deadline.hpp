@@ -19,6 +19,8 @@ class Deadline {
   Deadline() = default;
   /// The deadline passes when `now` reaches `at`.
   explicit Deadline(Seconds at, std::function<Seconds()> now = wall_clock);
+  /// The deadline that passes when this time has gone by; 0: none.
+  static Deadline in(Seconds limit) { return limit > Seconds{0} ? Deadline(wall_clock() + limit) : Deadline(); }
 
   bool passed() const { return left() <= Seconds{0}; }
   /// Time that is left, negative after the deadline, and infinite without one.

@@ -209,9 +209,10 @@ CopyDirection direction(const Schedule&, const BlockCopy&);
 bool are_apart(const Schedule&, OpId, OpId);
 
 /// A schedule with the ops of `first` and then those of `second`, on the same buffers, kernels, streams and agents.
-/// Throws Error unless the tables of both are equal. A dependency is added where an op of `second` conflicts with an op
-/// of `first` and no stream orders the two. Both schedules must be sound (`validate`). The result is sound too, unless
-/// `second` allocates or pins what `first` has allocated or pinned and not released.
+/// Throws Error unless the tables of both are equal. An op of `second` that accesses bytes which
+/// an op of `first` accesses, one of the two for writing, gets a dependency on it unless both are in one stream. Both
+/// schedules must be sound (`validate`). The result is sound too, unless `second` allocates or pins what `first` has
+/// allocated or pinned and not released.
 Schedule concatenate(const Schedule& first, const Schedule& second);
 
 /// Whether the agent of the op cannot continue before the op has ended. Either the agent performs the op itself, or the

@@ -70,8 +70,7 @@ std::string remedy(const Api& api, cudaError_t error, std::string_view call) {
       return "`shiplap devices` lists the GPUs there are";
     case cudaErrorDevicesUnavailable:
       return "another process holds the GPU, or its compute mode forbids a further one: look at nvidia-smi; or a "
-             "kernel "
-             "of this process has failed and CUDA gives it the GPU no more: start the process again";
+             "kernel of this process has failed, after which CUDA refuses it the GPU: start the process again";
     case cudaErrorSystemNotReady:
     case cudaErrorSystemDriverMismatch:
       return "driver library and kernel module do not match or are not ready: reload the driver or restart the machine";

@@ -61,7 +61,7 @@ void CudaExecution::submit(const RunOptions& options) {
   require_runnable(options);
   if (lists_) lists_->check();
   options_ = options;
-  deadline_ = options.limit > Seconds{0} ? Deadline(wall_clock() + options.limit) : Deadline();
+  deadline_ = Deadline::in(options.limit);
   if (schedule_.ops.empty()) {
     began_ = submitted_ = Clock::now();
     in_flight_ = true;

@@ -35,7 +35,7 @@ class CudaStreamGap final : public StreamGap {
   CudaStreamGap& operator=(const CudaStreamGap&) = delete;
 
   void wait(Seconds limit, const std::function<bool()>& stop) override {
-    const Deadline deadline = limit > Seconds{0} ? Deadline(wall_clock() + limit) : Deadline();
+    const Deadline deadline = Deadline::in(limit);
     const auto [error, call] = wait_for(api_, before_.get(), deadline, stop);
     if (error == cudaErrorNotReady && deadline.passed())
       throw TimedOut(
