@@ -33,8 +33,8 @@ class NsysRow {
 };
 
 /// The file, which is only read. Each function throws Error when the file is no export of Nsight Systems. The file may
-/// be damaged or made to harm: views, virtual tables and generated columns count as absent, because they can have rows
-/// and texts without end, and a table is refused that gives more rows than the file has bytes for.
+/// be damaged or made to harm: a view or virtual table in place of a table is refused, because it can have rows without
+/// end, a generated column counts as absent, and a table is refused that gives more rows than the file has bytes for.
 class NsysDatabase {
  public:
   /// Names of columns.
