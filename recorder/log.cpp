@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <cstdlib>
 #include <fstream>
-#include <iterator>
 #include <memory>
 #include <utility>
 
@@ -21,9 +20,8 @@ constexpr std::size_t most_awaited_copies = 1'000'000;
 /// The command line of this process, with spaces between its words.
 std::string command_line() {
   std::ifstream file("/proc/self/cmdline", std::ios::binary);
-  std::string words{std::istreambuf_iterator<char>(file), {}};
-  while (!words.empty() && words.back() == '\0') words.pop_back();
-  std::ranges::replace(words, '\0', ' ');
+  std::string words;
+  for (std::string word; std::getline(file, word, '\0');) words += (words.empty() ? "" : " ") + word;
   return words;
 }
 

@@ -25,6 +25,7 @@ if(MPI_CXX_FOUND)
   target_link_libraries(shiplap_header_check PRIVATE MPI::MPI_CXX)
 endif()
 set_target_properties(shiplap_header_check PROPERTIES UNITY_BUILD OFF)
+shiplap_only_compiled(shiplap_header_check)
 target_compile_definitions(shiplap_header_check PRIVATE SHIPLAP_PROGRAM="")  # of the tests of the command line
 # Only whether it compiles matters.
 target_compile_options(shiplap_header_check PRIVATE -O0 -g0)

@@ -153,8 +153,7 @@ class Lines {
   bool next(std::string& text) {
     text.clear();
     ++number_;
-    std::streambuf& buffer = *in_.rdbuf();
-    for (int c = buffer.sbumpc(); c != std::char_traits<char>::eof(); c = buffer.sbumpc()) {
+    for (int c = next_byte(); c != std::char_traits<char>::eof(); c = next_byte()) {
       if (++read_ > limits::log_bytes) refuse("the file", limits::log_bytes);
       if (c == '\n') return true;
       if (text.size() == limits::line_bytes) refuse("the line", limits::line_bytes);
@@ -169,6 +168,13 @@ class Lines {
   bool is_cut_off() const { return is_cut_off_; }
 
  private:
+  int next_byte() {
+    try {
+      return in_.rdbuf()->sbumpc();
+    } catch (const std::ios_base::failure& failure) {
+      throw Error(fmt::format("{}, line {}: it cannot be read: {}", source_, number_, failure.code().message()));
+    }
+  }
   [[noreturn]] void refuse(std::string_view what, std::uint64_t most) const {
     throw Error(
         fmt::format("{}, line {}: {} has more than {}, and no more is read of a recording; give a file that "

@@ -9,12 +9,12 @@
 #include <charconv>
 #include <cmath>
 #include <cstdint>
-#include <fstream>
-#include <iterator>
 #include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "shiplap/core/kernel_file.hpp"
 
 namespace shiplap {
 namespace {
@@ -32,11 +32,6 @@ std::vector<std::string> words_of(std::string_view line, char separator) {
     at = end + 1;
   }
   return words;
-}
-
-std::string text_of(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
 }
 
 /// The whole number at the begin of a text; nullopt where there is none, as in "max".
@@ -128,13 +123,13 @@ struct MemoryFiles {
 };
 
 void limit_memory(CgroupLimits& limits, const fs::path& folder, const MemoryFiles& files) {
-  const auto most = number_in(text_of(folder / files.most));
+  const auto most = number_in(text_of_kernel_file(folder / files.most));
   if (!most || *most < 0 || static_cast<std::uint64_t>(*most) >= no_memory_limit) return;
   const Bytes limit{static_cast<std::uint64_t>(*most)};
   lower(limits.memory, limit);
-  const auto used = number_in(text_of(folder / files.used));
+  const auto used = number_in(text_of_kernel_file(folder / files.used));
   if (!used || *used < 0) return lower(limits.memory_left, limit);
-  const std::uint64_t cache = number_of(text_of(folder / "memory.stat"), files.file_cache);
+  const std::uint64_t cache = number_of(text_of_kernel_file(folder / "memory.stat"), files.file_cache);
   const std::uint64_t held = static_cast<std::uint64_t>(*used) - std::min(static_cast<std::uint64_t>(*used), cache);
   lower(limits.memory_left, Bytes{limit.count - std::min(limit.count, held)});
 }
@@ -161,8 +156,8 @@ unsigned cpus_of_affinity() {
 }  // namespace
 
 CgroupLimits cgroup_limits(const fs::path& root) {
-  const std::string groups = text_of(root / "proc/self/cgroup");
-  const std::string mounts = text_of(root / "proc/self/mountinfo");
+  const std::string groups = text_of_kernel_file(root / "proc/self/cgroup");
+  const std::string mounts = text_of_kernel_file(root / "proc/self/mountinfo");
   const auto folders = [&](const std::string& controller) {
     const auto mount = mount_of(mounts, controller);
     const auto group = group_in(groups, controller);
@@ -171,14 +166,14 @@ CgroupLimits cgroup_limits(const fs::path& root) {
   CgroupLimits limits;
   for (const fs::path& folder : folders("")) {
     limit_memory(limits, folder, {"memory.max", "memory.current", "inactive_file"});
-    const std::vector<std::string> cpu = words_of(text_of(folder / "cpu.max"), ' ');
+    const std::vector<std::string> cpu = words_of(text_of_kernel_file(folder / "cpu.max"), ' ');
     limit_cpus(limits, number_in(cpu.front()), number_in(cpu.back()));
   }
   for (const fs::path& folder : folders("memory"))
     limit_memory(limits, folder, {"memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"});
   for (const fs::path& folder : folders("cpu"))
-    limit_cpus(limits, number_in(text_of(folder / "cpu.cfs_quota_us")),
-               number_in(text_of(folder / "cpu.cfs_period_us")));
+    limit_cpus(limits, number_in(text_of_kernel_file(folder / "cpu.cfs_quota_us")),
+               number_in(text_of_kernel_file(folder / "cpu.cfs_period_us")));
   return limits;
 }
 
@@ -198,7 +193,7 @@ std::optional<Bytes> address_space_left() {
   rlimit limit{};
   if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return std::nullopt;
   // proc_pid_statm(5): the first number is the size of the program in pages.
-  const std::int64_t pages = number_in(text_of("/proc/self/statm")).value_or(0);
+  const std::int64_t pages = number_in(text_of_kernel_file("/proc/self/statm")).value_or(0);
   const std::uint64_t used = static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
   return Bytes{limit.rlim_cur - std::min<std::uint64_t>(limit.rlim_cur, used)};
 }

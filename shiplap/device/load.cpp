@@ -6,12 +6,11 @@
 
 #include <algorithm>
 #include <chrono>
-#include <fstream>
-#include <iterator>
 #include <locale>
 #include <sstream>
 #include <thread>
 
+#include "shiplap/core/kernel_file.hpp"
 #include "shiplap/device/measurable_device.hpp"
 
 namespace shiplap {
@@ -26,10 +25,7 @@ constexpr Bandwidth idle_link{0.6e9};
 /// Fraction of the time of all CPUs that other programs may use on an idle host.
 constexpr double idle_host = 0.25;
 
-std::optional<CpuTimes> cpu_times_now() {
-  std::ifstream file("/proc/stat");
-  return cpu_times(std::string(std::istreambuf_iterator<char>(file), {}));
-}
+std::optional<CpuTimes> cpu_times_now() { return cpu_times(text_of_kernel_file("/proc/stat")); }
 
 /// CPU time of this process, in ticks.
 double own_cpu_ticks() {

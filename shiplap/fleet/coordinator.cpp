@@ -79,10 +79,10 @@ class Coordinator {
       next_look = wall_clock() + look;
       for (std::size_t rank = 0; rank < states_.size(); ++rank) {
         RankState& state = states_[rank];
-        if (!state.is_done() && !state.is_late && wall_clock() > state.late_at) {
-          state.is_late = true;
-          close(rank);
-        }
+        const bool is_waited_for = !state.is_done() && !state.is_late;
+        if (!is_waited_for || (wall_clock() <= state.late_at && !ranks_.has_ended(rank))) continue;
+        state.is_late = true;
+        close(rank);
       }
     }
   }
@@ -317,20 +317,21 @@ class Coordinator {
   }
 
   void end_all() {
-    const bool all_answered =
-        std::ranges::all_of(states_, [](const RankState& state) { return state.hello && state.is_done(); });
+    std::vector<std::size_t> answered;
     for (std::size_t rank = 0; rank < states_.size(); ++rank) {
       if (const std::string why = why_missing(rank); !why.empty()) {
         run_.missing.push_back(why);
         ranks_.abandon(rank);
       } else {
-        send(rank, {.end = true, .all_answered = all_answered});
+        answered.push_back(rank);
       }
     }
+    for (const std::size_t rank : answered) send(rank, {.end = true, .all_answered = run_.missing.empty()});
   }
   /// Why a rank counts as missing; "" when it does not.
   std::string why_missing(std::size_t rank) const {
     const RankState& state = states_[rank];
+    if (ranks_.has_ended(rank)) return fmt::format("{} ended before it was told to", name(rank));
     if (!state.hello)
       return fmt::format("{} did not begin{}", name(rank),
                          is_stopped_ ? "" : " within " + to_string(options_.begin_within));

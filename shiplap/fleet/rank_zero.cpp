@@ -99,7 +99,8 @@ FleetRun coordinate_and_work(Ranks& others, const CoordinatorOptions& options, c
         try {
           work(both.worker(), own_work, longest_silence);
         } catch (...) {
-          failure = std::current_exception();  // the coordinator finds this rank silent, as any other
+          failure = std::current_exception();
+          both.worker_has_ended();
         }
       });
       run = coordinate(both.coordinator(), options);

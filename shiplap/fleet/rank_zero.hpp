@@ -1,6 +1,7 @@
 // The two ends of rank 0, which coordinates the others and checks GPUs of its own.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
@@ -21,6 +22,8 @@ class RankZero {
 
   Ranks& coordinator() { return coordinator_; }
   Ranks& worker() { return worker_; }
+  /// Says that the worker has ended without being told to, so that the coordinator does not wait for it.
+  void worker_has_ended() { worker_has_ended_ = true; }
 
  private:
   /// Texts from one thread to another.
@@ -43,6 +46,7 @@ class RankZero {
     void send(std::size_t to, const std::string& text) override;
     std::optional<RankMessage> receive(const Deadline&) override;
     void abandon(std::size_t rank) override;
+    bool has_ended(std::size_t rank) const override { return rank == 0 && both_.worker_has_ended_; }
 
    private:
     RankZero& both_;
@@ -65,6 +69,7 @@ class RankZero {
   Ranks& others_;
   Mailbox to_coordinator_;
   Mailbox to_worker_;
+  std::atomic<bool> worker_has_ended_{false};
   Coordinator coordinator_{*this};
   Worker worker_{*this};
 };

@@ -141,12 +141,28 @@ TEST_F(OddHost, with_little_address_space_says_which_limit_it_is) {
   expect_refused(refused, 1, {"saxpy", "2 GiB", "`ulimit -v`"});
 }
 
+/// The text on one line, as it was before it was wrapped to the terminal.
+std::string unwrapped(const std::string& text) {
+  std::string line;
+  for (const char c : text)
+    if (c != ' ' && c != '\n')
+      line += c;
+    else if (!line.ends_with(' '))
+      line += ' ';
+  return line;
+}
+
 TEST_F(OddHost, with_few_descriptors_says_so_or_works) {
+  constexpr int not_loaded = 127;  // of the system: a library of the program cannot be opened
   for (const char* few : {"4", "5", "6", "8"})
     for (const char* command : {"check --device virtual:h200 --budget 100s",
                                 "plan saxpy:n=64Ki --profile h200 --chunks 2", "fleet check --device virtual:h200"}) {
       const Outcome outcome = sh(std::string("ulimit -n ") + few + "; $SHIPLAP " + command);
       if (outcome.code == 0) continue;
+      if (outcome.code == not_loaded) {
+        EXPECT_THAT(outcome.err, HasSubstr("cannot open shared object file")) << command << " with " << few;
+        continue;
+      }
       EXPECT_EQ(outcome.code, 1) << command;
       EXPECT_THAT(outcome.err, HasSubstr("Too many open files")) << command << " with " << few;
     }
@@ -211,7 +227,7 @@ TEST_F(OddHost, with_a_driver_library_that_is_none_says_so_and_plans) {
   const std::string other = "LD_LIBRARY_PATH='" SHIPLAP_NO_DRIVER "' ";
   const Outcome devices = sh(other + "$SHIPLAP devices");
   EXPECT_EQ(devices.code, 0) << devices.err;
-  EXPECT_THAT(devices.out, AnyOf(HasSubstr("built without CUDA"), HasSubstr("is no driver")));
+  EXPECT_THAT(unwrapped(devices.out), AnyOf(HasSubstr("built without CUDA"), HasSubstr("is no driver")));
   EXPECT_EQ(sh(other + "$SHIPLAP check --device cuda:0").code, 1);
   EXPECT_EQ(sh(other + "$SHIPLAP " + small_plan).code, 0);
 }

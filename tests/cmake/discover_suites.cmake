@@ -1,5 +1,6 @@
 # Writes FILE, by which ctest knows the suites of PROGRAM, a test each: all tests of a suite run in one process, except
-# those that LEFT_OUT, the end of a filter of GoogleTest, takes out. The largest suites begin first.
+# those that LEFT_OUT, the end of a filter of GoogleTest, takes out. The longest suites begin first: those with the most
+# tests, of which each counts as EACH.
 execute_process(COMMAND ${PROGRAM} --gtest_list_tests OUTPUT_VARIABLE listed COMMAND_ERROR_IS_FATAL ANY)
 string(REGEX REPLACE "[][;]" "_" listed "${listed}")
 string(REPLACE "\n" ";" lines "${listed}")
@@ -19,8 +20,9 @@ endif()
 
 set(text "")
 foreach(suite IN LISTS suites)
+  math(EXPR cost "${EACH} * ${tests_of_${suite}}")
   string(APPEND text "add_test([==[${NAME}.${suite}]==] [==[${PROGRAM}]==] [==[--gtest_filter=${suite}.*${LEFT_OUT}]==])\n"
-                     "set_tests_properties([==[${NAME}.${suite}]==] PROPERTIES COST ${tests_of_${suite}} TIMEOUT ${TIMEOUT} "
+                     "set_tests_properties([==[${NAME}.${suite}]==] PROPERTIES COST ${cost} TIMEOUT ${TIMEOUT} "
                      "ENVIRONMENT [==[${ENVIRONMENT}]==])\n")
 endforeach()
 file(WRITE ${FILE} "${text}")

@@ -48,6 +48,7 @@ bool ended_in_order(const Outcome& outcome) {
 std::string bad_files(const Scenario& scenario, const Files& initial, const Outcome& whole, const Outcome& outcome) {
   for (const auto& [path, text] : outcome.files) {
     if (is_lock(path) || path == scenario.grows) continue;
+    if (path == scenario.goes_on && WEXITSTATUS(outcome.status) != 0) continue;
     const auto before = initial.find(path);
     const auto after = whole.files.find(path);
     if (before == initial.end() && after == whole.files.end()) {

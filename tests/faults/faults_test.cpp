@@ -98,13 +98,12 @@ class Faults : public ::testing::TestWithParam<Scenario> {
 };
 
 TEST_P(Faults, of_files_are_named_and_spoil_nothing) {
-  constexpr std::size_t most = 80;
   const std::vector<FileCall> calls = runs.file_calls();
   std::vector<Fault> all;
   for (std::size_t i = 0; i < calls.size(); ++i)
     for (const int error : errors_of(calls[i].function))
       all.push_back({.kind = Kind::file, .occurrence = i + 1, .error = error});
-  for (const Fault& fault : chosen(all, most)) strike(fault);
+  for (const Fault& fault : chosen(all, GetParam().most_of_files)) strike(fault);
 }
 
 TEST_P(Faults, of_threads_and_processes_are_named_and_leave_none) {

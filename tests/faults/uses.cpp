@@ -229,7 +229,7 @@ constexpr int no_memory_in_destructor = 4;
   for (int i = 0; i < depth; ++i) {
     Dl_info found{};
     if (dladdr(addresses[i], &found) == 0 || found.dli_sname == nullptr) continue;
-    if (std::strstr(found.dli_sname, "json_value7destroy") == nullptr) continue;
+    if (std::strstr(found.dli_sname, "nlohmann") == nullptr) continue;
     std::fprintf(stderr, "shiplap: no memory to destroy a value of JSON\n");
     std::_Exit(no_memory_in_destructor);
   }

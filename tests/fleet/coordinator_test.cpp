@@ -83,7 +83,7 @@ class PlantedRanks {
         threads.emplace_back([this, rank] {
           MemoryRanks ranks(mail, rank);
           try {
-            if (work(ranks, works[rank], Seconds{10})) ++ended_together;
+            if (work(ranks, works[rank], longest_silence)) ++ended_together;
           } catch (const Death&) {
           } catch (const Error&) {  // nobody tells a rank that is missing to end
           }
@@ -97,6 +97,7 @@ class PlantedRanks {
   Mail mail;
   std::vector<RankWork> works;
   CoordinatorOptions options;
+  Seconds longest_silence{10};  ///< after which ranks other than 0 end by themselves
   std::map<std::pair<std::size_t, std::string>, unsigned> checks;  ///< number of checks, by rank and device
   std::vector<std::size_t> abandoned;
   std::atomic<unsigned> ended_together{0};
@@ -183,6 +184,19 @@ TEST(Coordinator, reports_ranks_that_never_begin_die_or_hang_and_collects_the_re
                                        HasSubstr("rank 8 did not begin within")));
   EXPECT_THAT(ranks.abandoned, ElementsAre(3, 6, 8));
   EXPECT_EQ(ranks.ended_together, 0u) << "the others are told not to wait for them";
+}
+
+TEST(Coordinator, does_not_wait_for_its_own_rank_when_that_has_failed) {
+  PlantedRanks ranks(2);
+  ranks.options.begin_within = ranks.options.budget = Seconds{60};
+  ranks.works[0].stop = []() -> bool { throw Error("planted failure"); };
+  const Seconds begin = wall_clock();
+  const FleetRun run = ranks.run();
+  EXPECT_LT((wall_clock() - begin).count(), 30);
+  ASSERT_EQ(run.results.size(), 1u);
+  EXPECT_EQ(run.results[0].node, "n1");
+  EXPECT_THAT(run.missing, ElementsAre("n0 (rank 0) ended before it was told to"));
+  EXPECT_THAT(run.failed, ElementsAre("rank 0: planted failure"));
 }
 
 TEST(Coordinator, keeps_an_answer_that_comes_late_while_others_are_waited_for) {
@@ -342,9 +356,10 @@ TEST(Coordinator, that_is_stopped_judges_what_has_been_reported) {
   PlantedRanks ranks(4);
   ranks.options.begin_within = Seconds{0.5};
   ranks.options.budget = Seconds{30};
-  ranks.options.stop = [begin = wall_clock()] { return wall_clock() - begin > Seconds{4}; };
+  ranks.options.stop = [begin = wall_clock()] { return wall_clock() - begin > Seconds{2}; };
+  ranks.longest_silence = Seconds{3};
   ranks.works[2].check = [&](const std::string& device) {
-    sleep_for(Seconds{8});  // longer than until the stop
+    sleep_for(Seconds{4});  // longer than until the stop
     return document(ranks.checked(2, device));
   };
   const FleetRun run = ranks.run({3});
