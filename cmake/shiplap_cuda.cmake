@@ -36,3 +36,12 @@ if(NOT SHIPLAP_CUDA STREQUAL "off")
     message(STATUS "shiplap: no CUDA toolkit found, only the virtual device is built")
   endif()
 endif()
+
+# shiplap_one_ptx(): has the CUDA sources of the folders that are added from here on compiled to one PTX for both of the
+# default architectures, which takes a quarter less time. For what is not installed.
+macro(shiplap_one_ptx)
+  if(SHIPLAP_HAS_CUDA AND CMAKE_CUDA_ARCHITECTURES STREQUAL "80-virtual;90")
+    set(CMAKE_CUDA_ARCHITECTURES OFF)
+    add_compile_options($<$<COMPILE_LANGUAGE:CUDA>:--generate-code=arch=compute_80,code=[compute_80,sm_90]>)
+  endif()
+endmacro()
