@@ -25,6 +25,7 @@ constexpr double in_milliseconds(Seconds t) { return t.count() * 1e3; }
 struct Bytes {
   std::uint64_t count = 0;  ///< number of bytes
 
+  friend constexpr bool operator==(Bytes, Bytes) = default;  // nvcc 13 warns of the one that C++ adds by itself
   friend constexpr auto operator<=>(Bytes, Bytes) = default;
   /// Adds `other` to this size.
   constexpr Bytes& operator+=(Bytes other) {

@@ -105,12 +105,12 @@ NvmlApi fake_nvml_in_use() {
 }
 
 TEST(Nvml, tells_how_much_others_use_the_gpu_and_its_link_and_who_they_are) {
-  const GpuLoad load = gpu_load(fake_nvml_in_use(), "0000:ff:00.0", 77);
-  EXPECT_DOUBLE_EQ(load.busy.value(), 0.87);
-  EXPECT_DOUBLE_EQ(load.link.value().bytes_per_second, 1.5e9);
-  ASSERT_EQ(load.processes.size(), 1u);
-  EXPECT_EQ(load.processes[0].id, 4242u);
-  EXPECT_EQ(load.processes[0].name, "/usr/bin/python3");
+  const GpuLoad in_use = gpu_load(fake_nvml_in_use(), "0000:ff:00.0", 77);
+  EXPECT_DOUBLE_EQ(in_use.busy.value(), 0.87);
+  EXPECT_DOUBLE_EQ(in_use.link.value().bytes_per_second, 1.5e9);
+  ASSERT_EQ(in_use.processes.size(), 1u);
+  EXPECT_EQ(in_use.processes[0].id, 4242u);
+  EXPECT_EQ(in_use.processes[0].name, "/usr/bin/python3");
 }
 
 TEST(Nvml, takes_one_process_of_the_list_for_its_own_where_a_container_hides_its_number) {
@@ -118,10 +118,10 @@ TEST(Nvml, takes_one_process_of_the_list_for_its_own_where_a_container_hides_its
 }
 
 TEST(Nvml, tells_no_load_that_it_cannot_read) {
-  for (const GpuLoad& load : {gpu_load(NvmlApi{}, "0000:ff:00.0", 77), gpu_load(fake_nvml(), "0000:ff:00.0", 77)}) {
-    EXPECT_FALSE(load.busy);
-    EXPECT_FALSE(load.link);
-    EXPECT_TRUE(load.processes.empty());
+  for (const GpuLoad& unknown : {gpu_load(NvmlApi{}, "0000:ff:00.0", 77), gpu_load(fake_nvml(), "0000:ff:00.0", 77)}) {
+    EXPECT_FALSE(unknown.busy);
+    EXPECT_FALSE(unknown.link);
+    EXPECT_TRUE(unknown.processes.empty());
   }
 }
 
