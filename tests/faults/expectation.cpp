@@ -37,11 +37,9 @@ std::string crash(const Outcome& outcome) {
 }
 
 /// A value of JSON asks for memory when it is destroyed, and what is thrown then ends every program. This one must say
-/// so. A use of the library has an exit code of its own for it.
+/// so.
 bool ended_in_order(const Outcome& outcome) {
-  constexpr int no_memory_in_destructor = 4;
-  const int code = WEXITSTATUS(outcome.status);
-  return !outcome.returned && (code == could_not || code == no_memory_in_destructor) &&
+  return !outcome.returned && WEXITSTATUS(outcome.status) == could_not &&
          outcome.err.find("memory") != std::string::npos;
 }
 
@@ -109,6 +107,11 @@ std::string violation(const Scenario& scenario, const Files& initial, const Outc
   if (std::string text = bad_files(scenario, initial, whole, outcome); !text.empty() && !fault.lasting) return text;
   const int code = WEXITSTATUS(outcome.status);
   return code == 0 ? bad_success(whole, outcome) : bad_failure(code, fault, outcome);
+}
+
+bool can_be_of_json(const Outcome& outcome) {
+  if (WIFSIGNALED(outcome.status)) return WTERMSIG(outcome.status) == SIGABRT;
+  return outcome.err.find("memory was not given back") != std::string::npos;
 }
 
 }  // namespace shiplap::faults

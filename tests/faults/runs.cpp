@@ -205,8 +205,8 @@ std::vector<std::uint64_t> Runs::stacks(std::uint32_t depth) {
   return first;
 }
 
-std::string Runs::place() const {
-  std::string text;
+std::vector<std::pair<std::string, std::string>> Runs::failed_stack() const {
+  std::vector<std::pair<std::string, std::string>> calls;
   for (std::uint32_t i = 0; i < shared_->depth; ++i) {
     const auto address = reinterpret_cast<std::uintptr_t>(shared_->addresses[i]);
     std::istringstream lines(maps_);
@@ -215,13 +215,32 @@ std::string Runs::place() const {
       std::uintptr_t end = 0;
       std::uintptr_t offset = 0;
       if (std::sscanf(line.c_str(), "%" SCNxPTR "-%" SCNxPTR " %*s %" SCNxPTR, &begin, &end, &offset) != 3) continue;
-      if (address < begin || address >= end) continue;
+      const std::size_t path = line.find('/');
+      if (address < begin || address >= end || path == line.npos) continue;
       char at[32];
-      std::snprintf(at, sizeof at, "+0x%" PRIxPTR, address - begin + offset - 1);
-      text += " " + line.substr(line.rfind('/') + 1) + at;
+      std::snprintf(at, sizeof at, "0x%" PRIxPTR, address - begin + offset - 1);
+      calls.emplace_back(line.substr(path), at);
     }
   }
+  return calls;
+}
+
+std::string Runs::place() const {
+  std::string text;
+  for (const auto& [file, at] : failed_stack()) text += " " + fs::path(file).filename().string() + "+" + at;
   return text;
+}
+
+bool Runs::failed_in(const std::string& part) const {
+  for (const auto& [file, at] : failed_stack()) {
+    FILE* names = popen(("addr2line -Cfi -e '" + file + "' " + at).c_str(), "r");
+    if (names == nullptr) cannot("addr2line");
+    std::string text;
+    for (int c = 0; (c = std::fgetc(names)) != EOF;) text.push_back(static_cast<char>(c));
+    if (pclose(names) != 0) cannot("addr2line");
+    if (text.find(part) != std::string::npos) return true;
+  }
+  return false;
 }
 
 }  // namespace shiplap::faults

@@ -8,6 +8,7 @@
 #include <map>
 #include <regex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/faults/scenario.hpp"
@@ -56,11 +57,15 @@ class Runs {
   std::vector<std::uint64_t> stacks(std::uint32_t depth);
   /// The addresses of the call that failed, as "file+0xoffset", for addr2line.
   std::string place() const;
+  /// Whether a function whose name has this part called the one that failed, as addr2line of the compiler says.
+  bool failed_in(const std::string& part) const;
   const Files& initial() const { return initial_; }
 
  private:
   Outcome run(const Fault&, bool record, std::uint32_t depth);
   void restore() const;
+  /// The calls on the stack of the one that failed: the file of each, and where in it.
+  std::vector<std::pair<std::string, std::string>> failed_stack() const;
   std::string without_varying(const std::string&) const;
   Files without_varying(Files) const;
   void start(const Scenario&);

@@ -199,19 +199,6 @@ extern "C" {
   armed = shared != nullptr && shared->kind != Kind::none;
 }
 
-/// Whether a function whose name has this part called the one that failed first. The program must export its functions.
-[[gnu::visibility("default")]] bool shiplap_faults_failed_in(const char* part) {
-  using namespace shiplap::faults;
-  const Own no_faults;
-  for (std::uint32_t i = 0; shared != nullptr && i < shared->depth; ++i) {
-    Dl_info found{};
-    if (dladdr(shared->addresses[i], &found) != 0 && found.dli_sname != nullptr &&
-        strstr(found.dli_sname, part) != nullptr)
-      return true;
-  }
-  return false;
-}
-
 using StartMain = int (*)(int (*)(int, char**, char**), int, char**, void (*)(), void (*)(), void (*)(), void*);
 
 [[gnu::visibility("default")]] int __libc_start_main(int (*main)(int, char**, char**), int argc, char** argv,
