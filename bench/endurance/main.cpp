@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <iostream>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
@@ -229,15 +230,17 @@ int main(int argc, char** argv) try {
   struct Kind {
     const char* name;
     std::uint64_t share;  ///< steps for which this kind does one, because its steps cost more
+    std::uint64_t most;   ///< steps of this kind at most
     std::vector<Part> (*run)(const Node&, std::uint64_t);
   };
+  constexpr std::uint64_t any = std::numeric_limits<std::uint64_t>::max();
   bool grew = false;
   fmt::print("{:<18}{:>12}{:>12}{:>12}{:>10}{:>8}{:>9}{:>12}{:>10}\n", "", "steps", "us a step", "later/early",
              "heap, B", "files", "threads", "on GPU, B", "RSS, MiB");
-  for (const Kind& kind :
-       {Kind{"batches", 1, batches}, Kind{"prepared runs", 1, prepared_runs}, Kind{"moves and back", 1, moves},
-        Kind{"runs in threads", 50, runs_in_threads}, Kind{"whole jobs", 1000, whole_jobs}}) {
-    const std::uint64_t own = std::max<std::uint64_t>(parts, steps / kind.share / parts * parts);
+  for (const Kind& kind : {Kind{"batches", 1, any, batches}, Kind{"prepared runs", 1, any, prepared_runs},
+                           Kind{"moves and back", 1, any, moves}, Kind{"runs in threads", 50, any, runs_in_threads},
+                           Kind{"whole jobs", 1000, 10'000, whole_jobs}}) {
+    const std::uint64_t own = std::clamp<std::uint64_t>(steps / kind.share / parts * parts, parts, kind.most);
     const std::vector<Part> all = kind.run(node, own);
     const Growth g = growth(all);
     grew = grew || g.any();
