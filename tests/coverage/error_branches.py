@@ -1,8 +1,8 @@
-"""Which of the lines that report errors do the tests run?
+"""Say which of the lines that report errors the tests run.
 
 An error line of the library is a `throw`, a `catch`, or a call of a function that never returns. The build must have
-been compiled with `--coverage` by GCC and its tests have run. Fails when fewer than 95 % of the lines have run, or when a line that has not
-run has no reason in unreached.txt, or a reason has no line any more.
+been compiled with `--coverage` by GCC and its tests have run. Fails when fewer than 95 % of the lines have run, or when
+a line that has not run has no reason in unreached.txt, or a reason has no line any more.
 """
 
 import argparse
@@ -26,10 +26,12 @@ TEXT = re.compile(r'"(?:[^"\\]|\\.)*"')
 
 
 def code_of(line: str) -> str:
+    """Return the line without its texts and its comment."""
     return COMMENT.sub("", TEXT.sub('""', line))
 
 
 def sources(root: pathlib.Path) -> dict[str, list[str]]:
+    """Return the lines of each source of the library."""
     files = sorted(p for p in (root / "shiplap").rglob("*") if p.suffix in (".cpp", ".hpp"))
     return {str(p.relative_to(root)): p.read_text().splitlines() for p in files}
 
@@ -49,6 +51,7 @@ def error_lines(files: dict[str, list[str]]) -> dict[str, list[int]]:
 
 
 def counts_of(data: pathlib.Path) -> dict[str, dict[int, int]]:
+    """Return how often each line ran, as one object says, by source."""
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run(["gcov", "--json-format", str(data.resolve())], cwd=folder, check=True, capture_output=True)
         counts: dict[str, dict[int, int]] = {}
@@ -95,6 +98,7 @@ class Reasons:
         self.used: set[tuple[str, str, str]] = set()
 
     def of(self, file: str, text: str) -> str | None:
+        """Return the reason of a line, None where there is none."""
         for one in self.known:
             if fnmatch.fnmatchcase(file, one[0]) and fnmatch.fnmatchcase(text, one[1]):
                 self.used.add(one)
@@ -103,6 +107,7 @@ class Reasons:
 
 
 def main() -> int:
+    """Print the table and what is wrong."""
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("build", type=pathlib.Path, help="folder of a build with --coverage whose tests have run")
     build = arguments.parse_args().build.resolve()
