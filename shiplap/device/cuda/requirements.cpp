@@ -24,9 +24,6 @@ void require_supported(const Schedule& schedule, std::size_t gpus) {
       if (stream.place.is_host()) refuse(fmt::format("stream {} is on the host", stream.name));
       require_gpu("stream " + stream.name, stream.place);
     }
-    if (const auto* copy = std::get_if<Copy>(&op.what);
-        copy != nullptr && direction(schedule, *copy) == CopyDirection::host_to_host)
-      refuse("no copy engine copies from host to host");
     for_each_access(op, [&](const Region& region, AccessMode) {
       const Buffer& buffer = schedule.buffers[region.buffer.index()];
       require_gpu("buffer " + buffer.name, buffer.place);
