@@ -206,14 +206,16 @@ void CudaExecution::allocate(const Command& command, const HostAction& action) {
 }
 
 void CudaExecution::named(OpId op, const auto& action) const {
+  // A call that failed inside the action may have left an error in the thread.
+  const auto clear_error = [&] { static_cast<void>(api_.get_last_error()); };
   const auto message = [&](const char* what) {
-    // A call that failed inside the action may have left an error in the thread, which this clears.
-    static_cast<void>(api_.get_last_error());
+    clear_error();
     return fmt::format("{}: {}", describe(schedule_, op), what);
   };
   try {
     action();
   } catch (const Cancelled&) {
+    clear_error();
     throw;
   } catch (const Unsupported& error) {
     std::throw_with_nested(Unsupported(message(error.what())));

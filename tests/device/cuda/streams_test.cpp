@@ -107,6 +107,21 @@ TEST_F(CudaStreamsFake, of_graphs_and_of_several_agents_are_not_shared) {
   EXPECT_THROW(device->prepare_behind(*device->prepare(agents, c.bindings), schedule, b.bindings), Unsupported);
 }
 
+TEST_F(CudaStreamsFake, are_those_of_the_same_device_and_of_the_same_access_between_gpus) {
+  const auto other = open_cuda(0, api);
+  const auto first = device->prepare(schedule, a.bindings);
+  const int before = fake_cuda().live();
+  EXPECT_EQ(message_of([&] { other->prepare_behind(*first, schedule, b.bindings); }),
+            "an execution can only share the streams of one that the same device has prepared");
+  Schedule through_the_host = schedule;
+  through_the_host.peer_access = false;
+  EXPECT_EQ(message_of([&] { device->prepare_behind(*first, through_the_host, b.bindings); }),
+            "of executions in the same streams, one lets GPUs address each other's memory and another does not");
+  EXPECT_EQ(fake_cuda().live(), before);
+  first->run();
+  a.expect_output();
+}
+
 TEST_F(CudaStreamsFake, a_run_is_waited_for_once_and_submitted_again_only_then) {
   const auto execution = device->prepare(schedule, a.bindings);
   EXPECT_EQ(message_of([&] { execution->wait(); }), "no run was submitted: submit one before waiting for it");

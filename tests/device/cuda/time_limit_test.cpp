@@ -2,11 +2,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <memory>
 
 #include "shiplap/core/deadline.hpp"
 #include "shiplap/core/error.hpp"
 #include "shiplap/device/cuda/cuda_device.hpp"
+#include "shiplap/device/cuda/gate.hpp"
 #include "shiplap/pipeline/prepared.hpp"
 #include "shiplap/pipeline/run_async.hpp"
 #include "tests/device/cuda/fake_api.hpp"
@@ -76,6 +78,30 @@ TEST_F(TimeLimit, that_has_not_passed_changes_nothing) {
   const auto execution = device->prepare(schedule, memory.bindings);
   EXPECT_GT(execution->run({.limit = Seconds{10}}).timeline.makespan, Seconds{0});
   EXPECT_FALSE(execution->overdue());
+  memory.expect_output();
+}
+
+TEST_F(TimeLimit, of_the_gate_that_passes_is_told_with_the_ops_and_ends_with_its_run) {
+  testing::FakeCuda::busy = false;
+  static Api below;
+  static bool opens_by_itself;
+  below = api;
+  opens_by_itself = true;
+  api.launch_kernel = [](const void* kernel, dim3 grid, dim3 block, void** arguments, std::size_t shared,
+                         cudaStream_t stream) {
+    if (kernel == gate_kernel() && opens_by_itself) **static_cast<volatile std::uint32_t**>(arguments[1]) = 1;
+    return below.launch_kernel(kernel, grid, block, arguments, shared, stream);
+  };
+  const Schedule schedule = three_streams_inverting();
+  const FaultMemory memory(*device, api, schedule, true);
+  const auto execution = device->prepare(schedule, memory.bindings);
+  EXPECT_THAT(message_of([&] { execution->run({.hold = true}); }),
+              AllOf(HasSubstr("the 9 ops could not all be submitted within the 10.00 s for which they can be held"),
+                    HasSubstr("hold fewer ops at once or run without holding")));
+  EXPECT_THROW(execution->wait(), Error) << "nothing is in flight";
+  execution->run();
+  opens_by_itself = false;
+  EXPECT_GT(execution->run({.hold = true}).timeline.makespan, Seconds{0});
   memory.expect_output();
 }
 

@@ -1,0 +1,226 @@
+// Host memory that cannot be had, and NUMA nodes that threads and memory cannot be kept to. Needs no GPU: every call is
+// faked, those of hwloc that a test wants to fail too.
+#include "shiplap/device/cuda/host_memory.hpp"
+
+#include <dlfcn.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <hwloc.h>
+#include <sched.h>
+#include <sys/resource.h>
+
+#include <cerrno>
+#include <fstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "shiplap/core/error.hpp"
+#include "shiplap/device/host_work.hpp"
+#include "tests/device/cuda/fake_api.hpp"
+#include "tests/support/message_of.hpp"
+
+namespace shiplap::testing {
+namespace {
+
+/// What calls of hwloc do in this program.
+struct FakeHwloc {
+  std::string_view fails{};            ///< name of the call that fails, with EPERM
+  bool several_nodes = false;          ///< whether the host has two NUMA nodes, to which memory is bound in name only
+  std::vector<int> memory_policies{};  ///< those that were set since then
+};
+FakeHwloc fake_hwloc;
+
+bool hwloc_fails(std::string_view name) {
+  if (fake_hwloc.fails == name) errno = EPERM;
+  return fake_hwloc.fails == name;
+}
+
+/// The function of hwloc behind the one of this file that has its name.
+template <class Function>
+Function* of_hwloc(const char* name) {
+  return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+}
+
+}  // namespace
+}  // namespace shiplap::testing
+
+extern "C" {
+hwloc_bitmap_t hwloc_bitmap_alloc() {
+  if (shiplap::testing::hwloc_fails("hwloc_bitmap_alloc")) return nullptr;
+  return shiplap::testing::of_hwloc<decltype(hwloc_bitmap_alloc)>("hwloc_bitmap_alloc")();
+}
+int hwloc_get_cpubind(hwloc_topology_t topology, hwloc_cpuset_t set, int flags) {
+  if (shiplap::testing::hwloc_fails("hwloc_get_cpubind")) return -1;
+  return shiplap::testing::of_hwloc<decltype(hwloc_get_cpubind)>("hwloc_get_cpubind")(topology, set, flags);
+}
+int hwloc_set_cpubind(hwloc_topology_t topology, hwloc_const_cpuset_t set, int flags) {
+  if (shiplap::testing::hwloc_fails("hwloc_set_cpubind")) return -1;
+  return shiplap::testing::of_hwloc<decltype(hwloc_set_cpubind)>("hwloc_set_cpubind")(topology, set, flags);
+}
+unsigned hwloc_get_nbobjs_by_depth(hwloc_topology_t topology, int depth) {
+  if (shiplap::testing::fake_hwloc.several_nodes && depth == HWLOC_TYPE_DEPTH_NUMANODE) return 2;
+  return shiplap::testing::of_hwloc<decltype(hwloc_get_nbobjs_by_depth)>("hwloc_get_nbobjs_by_depth")(topology, depth);
+}
+int hwloc_get_membind(hwloc_topology_t topology, hwloc_bitmap_t set, hwloc_membind_policy_t* policy, int flags) {
+  if (shiplap::testing::hwloc_fails("hwloc_get_membind")) return -1;
+  if (!shiplap::testing::fake_hwloc.several_nodes)
+    return shiplap::testing::of_hwloc<decltype(hwloc_get_membind)>("hwloc_get_membind")(topology, set, policy, flags);
+  *policy = HWLOC_MEMBIND_INTERLEAVE;
+  return 0;
+}
+int hwloc_set_membind(hwloc_topology_t topology, hwloc_const_bitmap_t set, hwloc_membind_policy_t policy, int flags) {
+  if (shiplap::testing::hwloc_fails("hwloc_set_membind")) return -1;
+  if (!shiplap::testing::fake_hwloc.several_nodes)
+    return shiplap::testing::of_hwloc<decltype(hwloc_set_membind)>("hwloc_set_membind")(topology, set, policy, flags);
+  shiplap::testing::fake_hwloc.memory_policies.push_back(policy);
+  return 0;
+}
+}
+
+namespace shiplap {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using testing::fake_api;
+using testing::fake_cuda;
+using testing::fake_hwloc;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+struct HostMemoryFixture : ::testing::Test {
+  HostMemoryFixture() { fake_hwloc = {}; }
+  ~HostMemoryFixture() override { fake_hwloc = {}; }
+
+  std::string refusal(Place place, MemoryKind kind, Bytes size) const {
+    return message_of([&] { allocate_host_memory(api, place, kind, size); });
+  }
+
+  Api api = fake_api();
+  std::uint16_t node = numa_nodes_of_host().at(0);
+};
+using HostMemoryFake = HostMemoryFixture;
+
+/// Cores that the calling thread may run on.
+std::vector<int> cores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  EXPECT_EQ(sched_getaffinity(0, sizeof(set), &set), 0);
+  std::vector<int> result;
+  for (int core = 0; core < CPU_SETSIZE; ++core)
+    if (CPU_ISSET(core, &set)) result.push_back(core);
+  return result;
+}
+
+constexpr MemoryKind kinds_of_host[] = {MemoryKind::pageable, MemoryKind::pinned, MemoryKind::mapped,
+                                        MemoryKind::driver_pinned, MemoryKind::write_combined};
+
+TEST_F(HostMemoryFake, is_on_a_numa_node_that_there_is) {
+  for (const MemoryKind kind : kinds_of_host)
+    EXPECT_THAT(refusal(Place::host(999), kind, 4_KiB), HasSubstr("there is no NUMA node 999 on this host, which has "))
+        << to_string(kind);
+  EXPECT_EQ(fake_cuda().live(), 0);
+}
+
+TEST_F(HostMemoryFake, is_not_memory_that_a_gpu_has_too) {
+  for (const MemoryKind kind : {MemoryKind::device, MemoryKind::managed})
+    for (const Bytes size : {0_B, 4_KiB})
+      EXPECT_EQ(message_of<Unsupported>([&] { allocate_host_memory(api, Place::host(), kind, size); }),
+                to_string(kind) + " memory is not the host's alone");
+  EXPECT_EQ(fake_cuda().live(), 0);
+}
+
+TEST_F(HostMemoryFake, that_the_host_does_not_have_is_not_asked_for) {
+  if (!available_host_memory()) GTEST_SKIP() << "the system does not say how much memory is available";
+  for (const MemoryKind kind : kinds_of_host)
+    EXPECT_THAT(
+        refusal(Place::host(node), kind, Bytes{1ull << 50}),
+        AllOf(HasSubstr(to_string(Bytes{1ull << 50}) + " of " + to_string(kind) + " host memory are needed and "),
+              HasSubstr("are available: use smaller arrays")));
+  EXPECT_THAT(fake_cuda().calls, IsEmpty());
+}
+
+// Memory in huge pages takes up to one such page more than is asked for.
+TEST_F(HostMemoryFake, that_the_system_refuses_is_told_with_what_there_is) {
+  constexpr Bytes spare = 64_MiB;
+  constexpr Bytes size = 63_MiB;
+  const auto available = available_host_memory();
+  if (!available || available->size < spare * 2) GTEST_SKIP() << "there is less memory than the test needs";
+  rlim_t pages = 0;
+  ASSERT_TRUE(std::ifstream("/proc/self/statm") >> pages);
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_AS, &before), 0);
+  const rlimit tight{.rlim_cur = pages * page_size() + spare.count, .rlim_max = before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_AS, &tight), 0);
+  const std::string message = refusal(Place::host(node), MemoryKind::pinned, size);
+  setrlimit(RLIMIT_AS, &before);
+  EXPECT_THAT(message, AllOf(HasSubstr("the system refused 63 MiB of pinned host memory; "),
+                             HasSubstr(" under `ulimit -v` are available: use smaller arrays")));
+  EXPECT_EQ(fake_cuda().live(), 0);
+  EXPECT_EQ(fake_cuda().count("host_register"), 0u);
+}
+
+TEST_F(HostMemoryFake, that_a_gpu_sees_elsewhere_is_given_back) {
+  api.host_get_device_pointer = [](void** device, void* host, unsigned) {
+    *device = static_cast<std::byte*>(host) + 4096;
+    return cudaSuccess;
+  };
+  for (const MemoryKind kind : {MemoryKind::pinned, MemoryKind::mapped}) {
+    EXPECT_EQ(message_of<Unsupported>([&] { allocate_host_memory(api, Place::host(node), kind, 4_KiB); }),
+              "this GPU does not address registered host memory as the host does, which shiplap relies on");
+    EXPECT_EQ(fake_cuda().live(), 0);
+  }
+  EXPECT_EQ(fake_cuda().count("host_register"), 2u);
+}
+
+TEST_F(HostMemoryFake, binds_its_thread_to_the_node_only_while_it_is_allocated) {
+  fake_hwloc.several_nodes = true;
+  const Memory memory = allocate_host_memory(api, Place::host(node), MemoryKind::pageable, 4_KiB);
+  EXPECT_THAT(fake_hwloc.memory_policies, ElementsAre(HWLOC_MEMBIND_BIND, HWLOC_MEMBIND_INTERLEAVE));
+}
+
+TEST_F(HostMemoryFake, that_cannot_be_placed_names_the_call_and_leaves_the_thread_as_it_was) {
+  fake_hwloc.several_nodes = true;
+  for (const char* call : {"hwloc_bitmap_alloc", "hwloc_get_membind", "hwloc_set_membind"}) {
+    fake_hwloc.fails = call;
+    for (const MemoryKind kind : kinds_of_host)
+      EXPECT_EQ(refusal(Place::host(node), kind, 4_KiB),
+                std::string("cannot place memory on a NUMA node: ") + call + " failed: Operation not permitted");
+    EXPECT_THAT(fake_hwloc.memory_policies, IsEmpty()) << call;
+  }
+  EXPECT_EQ(fake_cuda().live(), 0);
+}
+
+TEST_F(HostMemoryFake, that_is_allocated_in_vain_leaves_the_thread_as_it_was) {
+  fake_hwloc.several_nodes = true;
+  fake_cuda().fail(0, cudaErrorMemoryAllocation, "host_register");
+  EXPECT_THAT(refusal(Place::host(node), MemoryKind::pinned, 4_KiB), HasSubstr("cudaHostRegister failed"));
+  EXPECT_THAT(fake_hwloc.memory_policies, ElementsAre(HWLOC_MEMBIND_BIND, HWLOC_MEMBIND_INTERLEAVE));
+}
+
+TEST_F(HostMemoryFake, thread_is_kept_to_no_node_that_there_is_not) {
+  const std::vector<int> before = cores();
+  const std::string message = "there is no NUMA node 999 on this host, which has ";
+  EXPECT_THAT(message_of([] { keep_to_cores_of(999); }), HasSubstr(message));
+  EXPECT_THAT(message_of([] { const OnCoresOf bound(999); }), HasSubstr(message));
+  EXPECT_EQ(cores(), before);
+}
+
+TEST_F(HostMemoryFake, thread_that_the_system_does_not_bind_stays_where_it_was) {
+  const std::vector<int> before = cores();
+  const auto bind = [&] { const OnCoresOf bound(node); };
+  const std::string kept =
+      "cannot keep a thread on the cores of NUMA node " + std::to_string(node) + ": Operation not permitted";
+  fake_hwloc.fails = "hwloc_set_cpubind";
+  EXPECT_EQ(message_of([&] { keep_to_cores_of(node); }), kept);
+  EXPECT_EQ(message_of(bind), kept);
+  for (const char* call : {"hwloc_get_cpubind", "hwloc_bitmap_alloc"}) {
+    fake_hwloc.fails = call;
+    EXPECT_EQ(message_of(bind), "cannot ask on which cores a thread may run: Operation not permitted") << call;
+  }
+  EXPECT_EQ(cores(), before);
+}
+
+}  // namespace
+}  // namespace shiplap
