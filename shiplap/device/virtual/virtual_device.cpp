@@ -211,6 +211,8 @@ class VirtualDevice : public MeasurableDevice {
       throw Error("the run of an execution whose streams are to be shared is in flight: wait for it");
     require_successive(behind->schedule());
     require_shareable(behind->streams()->streams, schedule);
+    if (behind->schedule().peer_access != schedule.peer_access)
+      throw Error("of executions in the same streams, one lets GPUs address each other's memory and another does not");
     return make(schedule, bindings, behind->streams());
   }
 

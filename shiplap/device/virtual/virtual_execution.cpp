@@ -33,6 +33,7 @@ const VirtualStreams::Run& VirtualStreams::submit(Schedule schedule) {
     return simulate_last();
   } catch (...) {
     runs_.pop_back();
+    --next_;  // the numbers of the runs have no gap
     throw;
   }
 }

@@ -3,12 +3,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
+#include <tuple>
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/device/host_work.hpp"
 #include "shiplap/pipeline/prepared.hpp"
 #include "shiplap/pipeline/workload_data.hpp"
 #include "shiplap/schedule/schedule.hpp"
+#include "tests/support/message_of.hpp"
 #include "tests/support/planted_profile.hpp"
 
 namespace shiplap {
@@ -269,6 +272,10 @@ TEST(VirtualDevice, refuses_to_share_streams_where_that_cannot_be) {
   EXPECT_THROW(gpu->prepare_behind(*first, graph, a.bindings), Unsupported);
   EXPECT_THROW(gpu->prepare_behind(*gpu->prepare(graph, a.bindings), a.schedule, a.bindings), Unsupported);
   EXPECT_THROW(other->prepare_behind(*first, a.schedule, a.bindings), Error) << "of another device";
+  Schedule through_the_host = a.schedule;
+  through_the_host.peer_access = false;
+  EXPECT_EQ(message_of([&] { gpu->prepare_behind(*first, through_the_host, a.bindings); }),
+            "of executions in the same streams, one lets GPUs address each other's memory and another does not");
   first->submit();
   EXPECT_THROW(gpu->prepare_behind(*first, a.schedule, a.bindings), Error) << "in flight, and nobody would know";
   first->wait();
@@ -279,6 +286,88 @@ TEST(VirtualDevice, refuses_to_share_streams_where_that_cannot_be) {
   EXPECT_THROW(second->submit(), Error) << "in flight";
   second->wait();
   EXPECT_THROW(second->wait(), Error) << "not in flight";
+}
+
+TEST(VirtualDevice, refuses_bindings_that_do_not_fit_the_schedule) {
+  const auto gpu = device();
+  const Inverting fits(*gpu);
+  const auto message = [&](const Bindings& bindings) {
+    return message_of([&] { gpu->prepare(fits.schedule, bindings); });
+  };
+  Bindings few = fits.bindings;
+  few.buffers.pop_back();
+  EXPECT_EQ(message(few), "virtual:planted: the schedule has 2 buffers and 1 kernels, the bindings 1 and 1");
+  Bindings none = fits.bindings;
+  none.kernels.clear();
+  EXPECT_EQ(message(none), "virtual:planted: the schedule has 2 buffers and 1 kernels, the bindings 2 and 0");
+  const Memory short_memory = gpu->allocate(Place::host(), MemoryKind::pinned, 4_KiB);
+  Bindings too_short = fits.bindings;
+  too_short.buffers[0] = short_memory.data();
+  EXPECT_EQ(message(too_short), "virtual:planted: buffer x of 1 MiB does not fit into the 4 KiB that are bound to it");
+  Bindings of_cuda = fits.bindings;
+  of_cuda.kernels[0].host = nullptr;
+  EXPECT_EQ(message_of<Unsupported>([&] { gpu->prepare(fits.schedule, of_cuda); }),
+            "virtual:planted: kernel invert has no host version to run here");
+}
+
+TEST(VirtualDevice, does_not_hold_what_the_host_waits_for) {
+  const auto gpu = device();
+  Schedule schedule;
+  const BufferId from = schedule.add_buffer({"from", Place::host(), MemoryKind::pageable, 4_KiB});
+  const BufferId to = schedule.add_buffer({"to", Place::gpu(), MemoryKind::device, 4_KiB});
+  schedule.add({.what = Copy{{from, 0_B, 4_KiB}, {to, 0_B, 4_KiB}}, .stream = schedule.add_stream("in"), .after = {}});
+  const Memory pageable = gpu->allocate(Place::host(), MemoryKind::pageable, 4_KiB);
+  const Memory of_gpu = gpu->allocate(Place::gpu(), MemoryKind::device, 4_KiB);
+  gpu->fill(pageable, 1);
+  gpu->fill(of_gpu, 2);
+  const auto execution = gpu->prepare(schedule, {.buffers = {pageable.data(), of_gpu.data()}, .kernels = {}});
+  EXPECT_EQ(message_of<Unsupported>([&] { execution->run({.hold = true}); }),
+            "a schedule whose host waits for some of its ops cannot be held until it is submitted");
+  EXPECT_GT(gpu->mismatches(of_gpu, 0_B, 4_KiB, 1, 0_B), 0u) << "nothing has moved";
+  execution->run();
+  EXPECT_EQ(gpu->mismatches(of_gpu, 0_B, 4_KiB, 1, 0_B), 0u);
+}
+
+TEST(VirtualDevice, tells_of_a_run_that_takes_longer_than_its_time_limit_and_lets_that_time_pass) {
+  const auto gpu = device();
+  const Inverting a(*gpu);
+  const Inverting b(*gpu);
+  const auto first = gpu->prepare(a.schedule, a.bindings);
+  const auto behind = gpu->prepare(b.schedule, b.bindings);
+  const Seconds takes = first->run().host_total;
+  const auto expect_timed_out = [&](Execution& execution) {
+    EXPECT_EQ(message_of<TimedOut>([&] { execution.run({.limit = microseconds(1)}); }),
+              "the run takes " + to_string(takes) + " on the simulated GPU, which is above its time limit of " +
+                  to_string(microseconds(1)));
+    EXPECT_FALSE(execution.overdue()) << "the simulated clock is behind its end";
+    EXPECT_THROW(execution.wait(), Error) << "nothing is in flight";
+  };
+  expect_timed_out(*first);
+  EXPECT_NEAR(first->run({.limit = takes * 1.01}).ended / takes, 3, 1e-9);
+  // In streams that others share.
+  const auto second = gpu->prepare_behind(*behind, b.schedule, b.bindings);
+  expect_timed_out(*second);
+  EXPECT_NEAR(behind->run().ended / takes, 2, 0.02);
+}
+
+TEST(VirtualDevice, takes_a_run_that_cannot_be_simulated_out_of_the_streams_that_others_share) {
+  const auto gpu = device();
+  const Inverting a(*gpu);
+  Inverting b(*gpu);
+  bool ends = false;
+  b.bindings.kernels[0].duration = [&](const Launch&) {
+    return ends ? microseconds(40) : Seconds{std::numeric_limits<double>::infinity()};
+  };
+  const auto first = gpu->prepare(a.schedule, a.bindings);
+  const auto second = gpu->prepare_behind(*first, b.schedule, b.bindings);
+  const double alone = gpu->prepare(a.schedule, a.bindings)->run().timeline.makespan.count();
+  first->submit();
+  EXPECT_THROW(second->submit(), Error);
+  EXPECT_THROW(second->wait(), Error) << "not in flight";
+  EXPECT_NEAR(first->wait().timeline.makespan.count(), alone, 0.02 * alone);
+  EXPECT_NEAR(first->run().timeline.makespan.count(), alone, 0.02 * alone);
+  ends = true;
+  EXPECT_NEAR(second->run().timeline.makespan.count(), alone, 0.02 * alone);
 }
 
 }  // namespace
