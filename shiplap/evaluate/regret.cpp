@@ -86,10 +86,8 @@ class JobRun {
         one.observed = Seconds{median(seconds)};
         best = std::min(best, one.observed.count());
         swept_.push_back(one);
-      } catch (const Unsupported&) {
-        continue;
       } catch (const Error&) {
-        continue;  // choices that need more device memory than there is are left out
+        continue;  // choices that the device lacks, or that need more memory than there is, are left out
       }
     }
     if (swept_.empty()) throw Unsupported("no choice could run");

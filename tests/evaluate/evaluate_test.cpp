@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
+#include "shiplap/core/error.hpp"
 #include "shiplap/device/virtual/virtual_device.hpp"
 #include "shiplap/evaluate/errors.hpp"
 #include "shiplap/schedule/schedule.hpp"
@@ -173,6 +175,51 @@ TEST(EvaluateTransfers, have_loggp_equal_the_device_where_its_idea_of_a_link_hol
   const double h2d_ms = 1e3 * (9.42e-6 + 1048576 * 8.318392e-11 + 3 * 2.503e-6);
   EXPECT_NEAR(in_milliseconds(transfers[0].loggp), h2d_ms, 1e-9);
   EXPECT_NEAR(transfers[0].samples_ms.front(), h2d_ms, 1e-9);
+}
+
+/// A device without memory from some size on, and which refuses to prepare schedules of some number of kernels.
+class ShortOfMemory : public ForwardingDevice {
+ public:
+  explicit ShortOfMemory(Bytes refused, std::size_t refused_kernels = 0)
+      : ForwardingDevice(planted_gpu()), refused_(refused), refused_kernels_(refused_kernels) {}
+  Memory allocate(Place place, MemoryKind kind, Bytes size) override {
+    if (size >= refused_) throw Error("no memory is left");
+    return ForwardingDevice::allocate(place, kind, size);
+  }
+  std::unique_ptr<Execution> prepare(const Schedule& schedule, const Bindings& bindings) override {
+    const auto kernels =
+        std::ranges::count_if(schedule.ops, [](const Op& op) { return std::holds_alternative<Kernel>(op.what); });
+    if (refused_kernels_ > 0 && static_cast<std::size_t>(kernels) == refused_kernels_) throw Error("no memory is left");
+    return ForwardingDevice::prepare(schedule, bindings);
+  }
+
+ private:
+  Bytes refused_;
+  std::size_t refused_kernels_;
+};
+
+TEST(Evaluate, skips_a_choice_that_cannot_be_prepared_and_runs_the_others) {
+  ShortOfMemory device(Bytes{~0ull}, 5);
+  const std::vector<Choice> choices{{.chunks = 4}, {.chunks = 5}, {.chunks = 6}};
+  const EvaluatedWorkload result = evaluate_on(device, {.grid = {.choices = choices}, .rounds = 2, .duel_rounds = 0});
+  ASSERT_EQ(result.skipped.size(), 1u);
+  EXPECT_EQ(result.skipped.front().choice, choices[1]);
+  EXPECT_EQ(result.skipped.front().reason, "no memory is left");
+  ASSERT_EQ(result.points.size(), 2u);
+  for (const EvaluatedPoint& point : result.points) EXPECT_EQ(point.samples_ms.size(), 2u);
+  EXPECT_EQ(result.not_run, "");
+}
+
+TEST(Evaluate, runs_nothing_of_a_workload_without_memory_and_says_why) {
+  ShortOfMemory device(64_KiB);
+  const EvaluatedWorkload result = evaluate_on(device, few({"streams"}));
+  EXPECT_EQ(result.not_run, "no memory is left");
+  EXPECT_TRUE(result.points.empty());
+}
+
+TEST(Evaluate, ends_where_a_strategy_does_not_exist) {
+  OffDevice device(1);
+  EXPECT_THROW(evaluate_on(device, few({"steams"})), UsageError);
 }
 
 }  // namespace
