@@ -7,6 +7,7 @@
 #include "shiplap/core/error.hpp"
 #include "shiplap/measure/measure.hpp"
 #include "shiplap/profile/topology.hpp"
+#include "tests/support/message_of.hpp"
 #include "tests/support/sick_node.hpp"
 
 namespace shiplap {
@@ -179,6 +180,11 @@ TEST(NodeVerdict, is_the_gravest_one_that_is_certain) {
     }
     EXPECT_EQ(verdict_of(figures), c.node);
   }
+}
+
+TEST(Verdict, has_a_name_for_each_value_and_for_no_other) {
+  EXPECT_EQ(to_string(Verdict::busy), "busy");
+  EXPECT_EQ(message_of([] { to_string(static_cast<Verdict>(99)); }), "a verdict that does not exist");
 }
 
 }  // namespace

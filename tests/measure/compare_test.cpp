@@ -6,6 +6,7 @@
 
 #include "shiplap/core/error.hpp"
 #include "tests/support/measurements.hpp"
+#include "tests/support/message_of.hpp"
 
 namespace shiplap {
 namespace {
@@ -179,6 +180,11 @@ TEST(Compare, refuses_profiles_that_have_nothing_in_common) {
   Profile published;
   published.name = "gtx-titan-2014";
   EXPECT_THROW(compare(noisy_node(0.01, 1), published), Error);
+}
+
+TEST(Change, has_a_name_for_each_value_and_for_no_other) {
+  EXPECT_EQ(to_string(Change::unclear), "unclear");
+  EXPECT_EQ(message_of([] { to_string(static_cast<Change>(99)); }), "a change that does not exist");
 }
 
 }  // namespace

@@ -23,6 +23,7 @@ class FaultyDevice : public ForwardingDevice {
     Bytes refused_allocation{~0ull};       ///< allocations of this size and more fail
     unsigned numa_node = 0;                ///< where host memory really is, whatever was asked for
     std::string clocks_held_by{};
+    bool state_is_unreadable = false;
   };
   FaultyDevice(const Faults& faults)
       : ForwardingDevice(open_virtual(planted_profile(), "virtual:planted")), faults_(faults) {}
@@ -34,7 +35,14 @@ class FaultyDevice : public ForwardingDevice {
   std::optional<std::vector<unsigned>> numa_nodes(const Memory& memory) const override {
     return memory.place().is_host() ? std::optional(std::vector{faults_.numa_node}) : std::nullopt;
   }
-  std::string clocks_held_by() const override { return faults_.clocks_held_by; }
+  std::string clocks_held_by() const override {
+    if (faults_.state_is_unreadable) throw Error("the driver does not answer");
+    return faults_.clocks_held_by;
+  }
+  Conditions state() const override {
+    if (faults_.state_is_unreadable) throw Error("the driver does not answer");
+    return {{"gpu.link_loaded", "32.0 GT/s PCIe x16"}};
+  }
   std::unique_ptr<Execution> prepare(const Schedule& schedule, const Bindings& bindings) override {
     std::byte* victim = nullptr;
     for (std::size_t i = 0; i < schedule.buffers.size(); ++i)
@@ -243,6 +251,19 @@ TEST(Measure, releases_its_memory) {
   const Bytes before = device->info().free_memory;
   measure(*device, quick("*.pinned.h2d"));
   EXPECT_EQ(device->info().free_memory, before);
+}
+
+TEST(Measure, goes_on_without_the_state_of_a_device_that_cannot_tell_it) {
+  FaultyDevice silent({.state_is_unreadable = true});
+  FaultyDevice telling({});
+  const MeasureResult without = measure(silent, quick("launch.*"));
+  const MeasureResult with = measure(telling, quick("launch.*"));
+  EXPECT_FALSE(without.state.contains("gpu.link_loaded"));
+  EXPECT_EQ(with.state.at("gpu.link_loaded"), "32.0 GT/s PCIe x16");
+  EXPECT_TRUE(without.failed.empty());
+  ASSERT_EQ(without.measurements.size(), with.measurements.size());
+  for (std::size_t i = 0; i < with.measurements.size(); ++i)
+    EXPECT_EQ(without.measurements[i].samples_us, with.measurements[i].samples_us);
 }
 
 }  // namespace

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <span>
 #include <string>
+
+#include "tests/support/message_of.hpp"
 
 namespace shiplap {
 namespace {
@@ -81,6 +84,20 @@ TEST(Sample, waits_until_every_probe_is_known_well_enough) {
       sample(std::vector{constant(microseconds(10), steady), alternating(microseconds(10), 0.2, unsteady)},
              {.most = 30, .budget = Seconds{1}});
   EXPECT_EQ(samples[0].size(), 30u);
+}
+
+TEST(Sample, refuses_numbers_of_samples_and_probes_that_give_none) {
+  unsigned runs = 0;
+  const std::vector one{constant(microseconds(7), runs)};
+  const auto refusal = [](std::span<const Probe> probes, const SampleOptions& options) {
+    return message_of([&] { sample(probes, options); });
+  };
+  const std::string all = "sampling needs a probe, at least one sample and no upper limit below the lower one";
+  EXPECT_EQ(refusal({}, {}), all);
+  EXPECT_EQ(refusal(one, {.least = 0}), all);
+  EXPECT_EQ(refusal(one, {.least = 6, .most = 5}), all);
+  EXPECT_EQ(runs, 0u);
+  EXPECT_EQ(sample(one, {.warm_up = 0, .least = 6, .most = 6}).front().size(), 6u);
 }
 
 }  // namespace

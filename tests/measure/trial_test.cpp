@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include "shiplap/device/virtual/virtual_device.hpp"
+#include "shiplap/measure/host_trial.hpp"
 #include "shiplap/schedule/submission.hpp"
 #include "shiplap/schedule/validate.hpp"
+#include "tests/support/message_of.hpp"
 #include "tests/support/planted_profile.hpp"
 
 namespace shiplap {
@@ -143,6 +145,13 @@ TEST_F(TrialTest, gives_the_stream_kernel_the_memory_it_works_on) {
   ASSERT_EQ(kernel.operands.size(), 1u);
   EXPECT_EQ(kernel.operands[0].region.length, 4_KiB);
   EXPECT_EQ(kernel.operands[0].mode, AccessMode::write);
+}
+
+TEST_F(TrialTest, of_a_call_of_the_host_is_one_that_concerns_memory) {
+  for (const auto other : {HostCall::Kind::create_stream, HostCall::Kind::destroy_stream, HostCall::Kind::wait})
+    EXPECT_EQ(message_of([&] { host_call(other, MemoryKind::pageable, 1_KiB); }),
+              "`timed`: not a call that concerns memory");
+  EXPECT_EQ(host_call(HostCall::Kind::unpin, MemoryKind::pageable, 1_KiB).timed_op, OpId{1}) << "after the pin";
 }
 
 }  // namespace
