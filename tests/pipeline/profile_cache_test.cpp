@@ -1,0 +1,86 @@
+#include "shiplap/pipeline/profile_cache.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "shiplap/core/error.hpp"
+#include "tests/support/forwarding_device.hpp"
+#include "tests/support/message_of.hpp"
+#include "tests/support/planted_gpu.hpp"
+
+namespace shiplap {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+/// A device that says that it is a GPU, so that its profile is cached.
+class CachedGpu : public ForwardingDevice {
+ public:
+  CachedGpu() : ForwardingDevice(planted_gpu()) {}
+  DeviceInfo info() const override {
+    DeviceInfo info = ForwardingDevice::info();
+    info.id = "cuda:0";
+    info.is_virtual = false;
+    info.simulated.reset();
+    return info;
+  }
+};
+
+struct ProfileCache : ::testing::Test {
+  std::filesystem::path folder =
+      std::filesystem::temp_directory_path() /
+      ("shiplap-cache-" + std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()));
+  std::string cache_of_others;
+  CachedGpu gpu;
+
+  void SetUp() override {
+    std::filesystem::remove_all(folder);
+    std::filesystem::create_directories(folder);
+    if (const char* before = std::getenv("XDG_CACHE_HOME")) cache_of_others = before;
+    setenv("XDG_CACHE_HOME", folder.c_str(), 1);
+  }
+  void TearDown() override {
+    std::filesystem::remove_all(folder);
+    setenv("XDG_CACHE_HOME", cache_of_others.c_str(), 1);  // an empty one counts as none
+  }
+  /// The profile of the GPU, which may be measured or not.
+  Profile found(bool may_measure) {
+    return profile_of(
+        gpu,
+        [&](const MeasureOptions&, const std::string&) {
+          EXPECT_TRUE(may_measure);
+          return Measured{.result = {}, .profile = planted_profile()};
+        },
+        [](std::string_view) {});
+  }
+};
+
+TEST_F(ProfileCache, has_a_profile_after_it_was_measured_once) {
+  EXPECT_EQ(parameter_hash(found(true)), parameter_hash(planted_profile()));
+  EXPECT_EQ(parameter_hash(found(false)), parameter_hash(planted_profile()));
+}
+
+TEST_F(ProfileCache, that_cannot_be_read_is_an_error_and_not_measured_anew) {
+  found(true);
+  std::ofstream(cache_path(gpu.info()).value()) << "{";
+  EXPECT_THAT(message_of([&] { found(false); }),
+              AllOf(HasSubstr(cache_path(gpu.info())->string()),
+                    HasSubstr("\nThis is the cached profile of cuda:0: write it anew with shiplap measure --device "
+                              "cuda:0")));
+}
+
+TEST_F(ProfileCache, that_is_no_folder_keeps_nothing_and_says_so) {
+  std::ofstream(folder / "shiplap") << "a file";
+  EXPECT_THAT(keep_profile(planted_profile(), gpu.info()), StartsWith("the profile is not kept: "));
+  EXPECT_EQ(parameter_hash(found(true)), parameter_hash(planted_profile())) << "it is used all the same";
+}
+
+}  // namespace
+}  // namespace shiplap
