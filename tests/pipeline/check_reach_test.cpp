@@ -7,6 +7,7 @@
 #include "shiplap/core/error.hpp"
 #include "shiplap/device/virtual/virtual_device.hpp"
 #include "shiplap/workload/described_job.hpp"
+#include "tests/support/message_of.hpp"
 #include "tests/support/planted_profile.hpp"
 
 namespace shiplap {
@@ -146,6 +147,14 @@ TEST_F(CheckReach, throws_a_failed_check_that_lists_what_was_found) {
     for (std::uint64_t i = 0; i + 1 < c.count; ++i) to.data()[i] = from.data()[i];
   });
   EXPECT_THROW(require_declared_reach(*gpu, job), CheckFailed);
+}
+
+TEST(Undeclared, is_of_a_kind_that_exists) {
+  EXPECT_EQ(
+      message_of([] {
+        to_string(Undeclared{.kind = static_cast<Undeclared::Kind>(99), .array = "x", .chunk = {0, 1}, .result = {}});
+      }),
+      "a kind of undeclared access that does not exist");
 }
 
 }  // namespace

@@ -142,5 +142,26 @@ TEST(PlannedJob, says_what_differs_in_the_job_to_run) {
               HasSubstr("has array y where the plan has y, and they differ in their role"));
 }
 
+TEST(PlannedJob, has_all_of_its_arrays_in_managed_memory_or_none) {
+  Job job = Job{100, "mine"}.shaped<const float>("x", Role::in, 100).shaped<float>("y", Role::out, 100);
+  const Node node = node_of(planted_profile());
+  EXPECT_NO_THROW(plan(node, job));
+  job.arrays[0].memory = MemoryKind::managed;
+  EXPECT_THAT(refused_plan(node, job),
+              HasSubstr("mine: some arrays are in managed memory and some are not, and no strategy serves both"));
+}
+
+TEST(RunKernelOnce, needs_a_device) {
+  std::vector<float> x(100);
+  bool ran = false;
+  const Job job = Job{100, "mine"}.inout("x", x).host_kernel([&](Chunk, auto) { ran = true; });
+  EXPECT_EQ(message_of<UsageError>([&] { run_kernel_once(node_of(planted_profile()), job, {}); }),
+            "mine: nothing runs on a node without a device: plan for a node with a device");
+  EXPECT_FALSE(ran);
+  const auto gpu = planted_gpu();
+  run_kernel_once(node_of(*gpu, planted_profile()), job, {});
+  EXPECT_TRUE(ran);
+}
+
 }  // namespace
 }  // namespace shiplap

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/device/open.hpp"
@@ -19,6 +20,7 @@
 #include "shiplap/pipeline/run.hpp"
 #include "shiplap/pipeline/workload_data.hpp"
 #include "shiplap/profile/profile.hpp"
+#include "tests/support/message_of.hpp"
 
 namespace shiplap {
 namespace {
@@ -253,6 +255,48 @@ TEST_F(Race, leaves_out_what_cannot_be_made_ready_and_fails_when_nothing_can) {
   EXPECT_EQ(result.finalists[0].not_run, "no memory");
   const MakeReady none = [](const Candidate&) -> Prepared { throw Error("no memory"); };
   EXPECT_THROW(race({finalists}, none, milliseconds(5)), Error);
+}
+
+TEST_F(Race, that_is_cancelled_does_not_go_on_without_the_candidate) {
+  Workload workload = find_workload("scalar-add:in=1MiB,out=1MiB");
+  workload.job.cost = derived_cost(workload.job, *node.profile);
+  WorkloadData data(*device, std::move(workload));
+  const Ranking planned = rank(data.job(), *node.profile);
+  const std::vector<Candidate> finalists{planned.candidates[0], planned.candidates[1]};
+  int asked = 0;
+  const MakeReady stopped = [&](const Candidate&) -> Prepared {
+    ++asked;
+    throw Cancelled("enough");
+  };
+  EXPECT_EQ(message_of<Cancelled>([&] { race({finalists}, stopped, milliseconds(5)); }), "enough");
+  EXPECT_EQ(asked, 1);
+}
+
+TEST_F(Race, of_arrays_in_a_role_that_does_not_exist_has_no_signature) {
+  Job odd = job();
+  const auto sign = [&] { return signature_of(device->info(), odd, *node.profile, node.limits, 1); };
+  EXPECT_THAT(sign().job, ::testing::HasSubstr("inout y"));
+  odd.arrays[1].role = static_cast<Role>(99);
+  EXPECT_EQ(message_of([&] { sign(); }), "a role that does not exist");
+}
+
+TEST_F(Race, that_is_kept_leaves_out_entries_that_cannot_be_read_and_keeps_the_others) {
+  const Plan first = plan(node, job(), {.race = milliseconds(20)});
+  JobSignature signature = signature_of(device->info(), first.job, *node.profile, first.limits, 1);
+  const std::filesystem::path path = race_path(signature).value();
+  const auto entries = [&] { return Json::parse(std::ifstream(path)).at("races"); };
+  Json damaged = Json::parse(std::ifstream(path));
+  damaged["races"].push_back({{"node", 7}});
+  std::ofstream(path) << damaged;
+  ASSERT_EQ(entries().size(), 2u);
+  const std::string of_first = signature.size;
+  signature.size = "another";
+  EXPECT_THAT(keep_race(signature, *first.race), ::testing::StartsWith("kept in "));
+  EXPECT_EQ(entries().size(), 2u) << "the first one and the new one";
+  std::string why_not;
+  EXPECT_TRUE(kept_race(signature, why_not)) << why_not;
+  signature.size = of_first;
+  EXPECT_TRUE(kept_race(signature, why_not)) << why_not;
 }
 
 }  // namespace

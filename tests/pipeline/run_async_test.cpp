@@ -12,6 +12,7 @@
 #include "shiplap/pipeline/plan.hpp"
 #include "shiplap/pipeline/run.hpp"
 #include "tests/support/jobs.hpp"
+#include "tests/support/message_of.hpp"
 #include "tests/support/planted_gpu.hpp"
 
 namespace shiplap {
@@ -122,6 +123,16 @@ TEST(RunAsync, runs_several_jobs_at_once_on_one_device) {
   }
   for (const Doubling& doubling : jobs)
     for (std::uint64_t i = 0; i < Doubling::n; ++i) ASSERT_TRUE(doubling.is_right(i));
+}
+
+TEST(RunAsync, within_a_stream_of_the_caller_is_not_traced) {
+  const auto gpu = planted_gpu();
+  Doubling doubling(1);
+  Prepared prepared = prepare(*gpu, doubling.job(), in_eight, roomy);
+  int stream = 0;
+  EXPECT_EQ(message_of<UsageError>([&] { run_async(*gpu, prepared, &stream, {.trace = Trace::kernels}); }),
+            "a run within a stream of the caller cannot be traced: trace a run without a stream");
+  EXPECT_FALSE(run_async(*gpu, prepared, nullptr, {.trace = Trace::kernels}).wait().timeline.spans.empty());
 }
 
 }  // namespace
