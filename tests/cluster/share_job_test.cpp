@@ -222,5 +222,30 @@ TEST(NodeTimesOfAPlan, are_those_of_plans_between_the_points) {
     EXPECT_NEAR(times.at(static_cast<double>(items)) / planned_point(node, job, {1000, items}).time, 1, 0.02) << items;
 }
 
+TEST(JobOfShare, refuses_blocks_that_a_rank_holds_a_part_of) {
+  const std::vector<float> pool(64);
+  std::vector<float> own(16);
+  const std::vector<std::uint16_t> list{7, 3, 0, 15};
+  const Job whole = Job{4, "listed"}.in("blocks", pool, blocks(list, 16_B)).shaped<float>("to", Role::out, 16);
+  EXPECT_THAT(message_of<UsageError>([&] {
+                job_of_share(whole, {0, 2}, {held("blocks", View(own.data(), 0, own.size()))});
+              }),
+              HasSubstr("listed: blocks is an array of blocks, whose pool must be whole on every rank"));
+}
+
+// Alone, each item reads one element more than its neighbours leave it together.
+TEST(JobOfShare, refuses_a_mapping_that_gives_items_more_than_all_of_them_together) {
+  const auto more_alone = mapped_by([](ItemRange r) { return ElementRange{r.first, r.count == 1 ? 2 : r.count}; });
+  const Job whole = Job{8, "greedy"}.shaped<const float>("x", Role::in, 9, more_alone).shaped<float>("y", Role::out, 8);
+  const Job share = job_of_share(whole, {2, 4});
+  const Array& x = share.arrays.front();
+  EXPECT_EQ(reach_of(share, x, {0, 4}).length, Bytes{16});
+  EXPECT_EQ(reach_of(share, x, {2, 1}).length, Bytes{8}) << "the elements of item 3 too";
+  EXPECT_THAT(message_of<UsageError>([&] {
+                reach_of(share, x, {3, 1});
+              }),
+              HasSubstr("the mapping of x gives some of the items [2, 6) elements that it does not give all of them"));
+}
+
 }  // namespace
 }  // namespace shiplap

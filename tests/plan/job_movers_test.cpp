@@ -120,5 +120,13 @@ TEST(JobMovers, of_a_choice_are_kept_in_its_json) {
   EXPECT_EQ(choice_from_json(JsonReader(json, "choice")), choice);
 }
 
+TEST(ChoiceWithMovers, is_not_read_with_a_mover_that_does_not_exist) {
+  Json json = to_json(Choice{.strategy = "streams", .chunks = 4, .gather = Mover{.kind = Mover::Kind::copies}});
+  json["gather"]["kind"] = "conveyor";
+  const std::string said = message_of([&] { choice_from_json(JsonReader(json, "a choice")); });
+  EXPECT_NE(said.find("gather"), std::string::npos) << said;
+  EXPECT_NE(said.find("'conveyor' is no mover of blocks"), std::string::npos) << said;
+}
+
 }  // namespace
 }  // namespace shiplap

@@ -243,5 +243,14 @@ TEST(ReasonsOf, name_every_strategy_of_a_reason_once) {
             (std::vector<std::string>{"explicit, streams: x is away", "staged: why"}));
 }
 
+TEST(Ranking, of_choices_that_no_job_can_have_is_an_error_and_no_refusal) {
+  const auto refusal = [](const SearchSpace& space) {
+    return message_of<UsageError>([&] { rank(job_of(1.2), planted_profile(), roomy, space); });
+  };
+  EXPECT_NE(refusal({.strategies = {"streams"}, .chunks = {0}}).find("`chunks` 0"), std::string::npos);
+  EXPECT_NE(refusal({.strategies = {"streams"}, .graph = true, .batched = true}).find("copies in a graph"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace shiplap

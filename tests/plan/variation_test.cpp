@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 
+#include "tests/support/message_of.hpp"
 #include "tests/support/planted_profile.hpp"
 
 namespace shiplap {
@@ -109,6 +110,12 @@ TEST(Freed, of_a_cause_leaves_nothing_of_its_times) {
   const Profile no_host = freed_of(profile, Cause::host);
   EXPECT_GT(no_host.host->copy[0].rate.value.bytes_per_second, 1e5 * profile.host->copy[0].rate.value.bytes_per_second);
   EXPECT_LT(no_host.links[0].pageable->h2d[0].time.value, profile.links[0].pageable->h2d[0].time.value);
+}
+
+TEST(CostTerm, has_a_name_where_it_is_a_quantity) {
+  EXPECT_EQ(to_string(CostTerm::gaps), "gaps between ops (g)");
+  for (const CostTerm term : {CostTerm::both_rates, CostTerm::none})
+    EXPECT_EQ(message_of([&] { to_string(term); }), "not a quantity of a prediction");
 }
 
 }  // namespace
