@@ -217,20 +217,22 @@ class Coordinator {
   /// Gives each GPU that these ranks see, and that nobody was given, to one of them, so that the ranks of a node have
   /// about equally many. One rank of a node checks at a time.
   void give_gpus(const std::vector<std::size_t>& ranks) {
-    std::map<std::string, std::vector<std::size_t>> seen_by;  // ranks, by node and GPU
+    // By node and GPU, how each rank that sees it calls it.
+    std::map<std::string, std::map<std::size_t, std::string>> seen_by;
     for (const std::size_t rank : ranks) {
       const RankState& state = states_[rank];
       if (!state.hello || !state.list) continue;
-      for (const RankDevice& device : state.list->devices) seen_by[gpu_name(rank, device)].push_back(rank);
+      for (const RankDevice& device : state.list->devices)
+        seen_by[gpu_name(rank, device)].try_emplace(rank, device.name);
     }
     for (const std::size_t rank : ranks) {
       if (!states_[rank].hello || !states_[rank].list) continue;
       for (const RankDevice& device : states_[rank].list->devices) {
         const std::string gpu = gpu_name(rank, device);
         if (!given_.insert(gpu).second) continue;
-        const std::size_t checker = *std::ranges::min_element(
-            seen_by.at(gpu), {}, [&](std::size_t candidate) { return states_[candidate].devices.size(); });
-        states_[checker].devices.push_back(name_of(checker, gpu));
+        const auto& [checker, name] = *std::ranges::min_element(
+            seen_by.at(gpu), {}, [&](const auto& seen) { return states_[seen.first].devices.size(); });
+        states_[checker].devices.push_back(name);
       }
     }
     for (const std::size_t rank : ranks) check_in_turn(rank, states_[rank].devices);
@@ -239,12 +241,6 @@ class Coordinator {
   std::string gpu_name(std::size_t rank, const RankDevice& device) const {
     return device.pci_bus_id.empty() ? fmt::format("{} {}", rank, device.name)
                                      : fmt::format("{} {}", states_[rank].hello->node, device.pci_bus_id);
-  }
-  /// How the rank calls this GPU, which it sees.
-  std::string name_of(std::size_t rank, const std::string& gpu) const {
-    for (const RankDevice& device : states_[rank].list->devices)
-      if (gpu_name(rank, device) == gpu) return device.name;
-    throw Error(fmt::format("rank {} does not see {}", rank, gpu));
   }
 
   /// Has what is not good checked again, and what could not be checked.

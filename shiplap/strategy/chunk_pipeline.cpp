@@ -44,12 +44,10 @@ ChunkPipeline::ChunkPipeline(Schedule& schedule, const Job& job, const Choice& c
   if (choice.batched) require_batches();
 }
 
+// Strategies for pageable memory have refused batches before.
 void ChunkPipeline::require_batches() const {
   if (choice_.graph)
     throw UsageError("`batched` and `graph`: copies in a graph cannot be batched; choose one of the two");
-  if (staging_.used() || array_memory(job_) != ArrayMemory::pinned)
-    throw Unsupported(fmt::format(
-        "{}: only copies of pinned arrays can be batched; pin the arrays or leave `batched` out", job_.name));
   require_contiguous(job_, choice_.strategy, "copies of several arrays cannot be batched with it; leave `batched` out");
   if (memory_.shares() || std::ranges::any_of(job_.arrays, [](const Array& a) { return a.prefix_of.has_value(); }))
     throw Unsupported(fmt::format(
