@@ -123,5 +123,16 @@ TEST_F(FileLockTest, makes_no_file_behind_a_link_that_was_planted) {
   EXPECT_FALSE(fs::exists(folder / "elsewhere"));
 }
 
+// In one process too: each lock has opened the file for itself.
+TEST_F(FileLockTest, that_is_held_too_long_names_the_file_and_how_to_find_who_has_it) {
+  const std::string file = (folder / "file").string();
+  auto held = std::make_unique<FileLock>(file);
+  const std::string message = message_of([&] { FileLock(file, milliseconds(20)); });
+  EXPECT_NE(message.find("cannot lock " + file), std::string::npos) << message;
+  EXPECT_NE(message.find("fuser " + (folder / ".file.lock").string()), std::string::npos) << message;
+  held.reset();
+  EXPECT_NO_THROW(FileLock(file, milliseconds(20))) << "the attempt has left no lock behind";
+}
+
 }  // namespace
 }  // namespace shiplap
