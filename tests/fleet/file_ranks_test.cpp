@@ -92,5 +92,26 @@ TEST_F(FileRanksTest, ranks_that_do_not_exist_and_folders_that_cannot_be_made_ar
             std::string::npos);
 }
 
+TEST_F(FileRanksTest, a_message_that_cannot_be_written_is_an_error_that_names_its_file) {
+  const auto zero = rank(0);
+  const auto one = rank(1);
+  fs::create_directory(shared / "run" / "to-0" / "unfinished-1-000000000000");
+  const std::string message = message_of([&] { one->send(0, "text"); });
+  EXPECT_NE(message.find("rank 1 cannot send to rank 0"), std::string::npos) << message;
+  EXPECT_NE(message.find("to-0/1-000000000000 cannot be written"), std::string::npos) << message;
+  one->send(0, "next");
+  EXPECT_EQ(zero->receive(soon())->text, "next");
+}
+
+TEST_F(FileRanksTest, an_inbox_that_cannot_be_read_is_an_error_and_no_end_of_the_run) {
+  const auto zero = rank(0);
+  const fs::path inbox = shared / "run" / "to-0";
+  fs::remove(inbox);
+  std::ofstream(inbox) << "no folder any more";
+  const std::string message = message_of([&] { zero->receive(now()); });
+  EXPECT_NE(message.find("rank 0 cannot receive from " + inbox.string()), std::string::npos) << message;
+  EXPECT_EQ(message.find("the run is over"), std::string::npos) << message;
+}
+
 }  // namespace
 }  // namespace shiplap

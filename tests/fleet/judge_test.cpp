@@ -11,6 +11,7 @@
 
 #include "tests/fleet/planted_fleet.hpp"
 #include "tests/support/cpu_time.hpp"
+#include "tests/support/message_of.hpp"
 
 namespace shiplap {
 namespace {
@@ -272,6 +273,11 @@ TEST(Judge, ten_thousand_nodes_take_a_thousand_times_as_long_as_ten_at_most_twic
   const double ten_thousand = seconds_for(10'000);
   EXPECT_LT(ten_thousand, 10);
   EXPECT_LT(ten_thousand, 30 * thousand) << "linear but for sorting";
+}
+
+TEST(Judge, has_no_name_for_a_state_or_a_confidence_that_does_not_exist) {
+  EXPECT_EQ(message_of([] { to_string(static_cast<NodeState>(99)); }), "a state that does not exist");
+  EXPECT_EQ(message_of([] { to_string(static_cast<Confidence>(99)); }), "a confidence that does not exist");
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/json.hpp"
 #include "tests/support/message_of.hpp"
 
 namespace shiplap {
@@ -44,6 +45,17 @@ TEST(RankMessage, that_is_torn_or_of_another_kind_names_its_source) {
   EXPECT_NE(message_of([&] { report_from_text(hello.substr(0, 20), "rank 7"); }).find("rank 7"), std::string::npos);
   EXPECT_NE(message_of([&] { order_from_text(hello, "rank 7"); }).find("rank 7"), std::string::npos);
   EXPECT_NE(message_of([&] { report_from_text(to_text(Order{}), "rank 7"); }).find("hello, devices or answer"),
+            std::string::npos);
+}
+
+TEST(RankMessage, about_a_task_that_does_not_exist_says_which_there_are) {
+  Json order = parse_json(to_text(Order{}), "order");
+  order["task"] = "rest";
+  EXPECT_NE(message_of([&] { order_from_text(order.dump(), "rank 0"); }).find("check or copy_at_once"),
+            std::string::npos);
+  Json answer = parse_json(failure_text(Task::check, "cuda:0", "why"), "answer");
+  answer["task"] = "rest";
+  EXPECT_NE(message_of([&] { report_from_text(answer.dump(), "rank 1"); }).find("check or copy_at_once"),
             std::string::npos);
 }
 
