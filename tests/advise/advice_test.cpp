@@ -227,5 +227,22 @@ TEST(AdviceJson, has_schema_version_and_each_advice_with_its_times) {
   }
 }
 
+/// The largest memory that the ops of a recorded step need on the GPU.
+Bytes needed_by(const Advised& advised) { return memory_at(advised.recorded.schedule, Place::gpu()); }
+
+TEST(Advise, leaves_a_change_out_that_the_gpu_has_no_memory_for) {
+  const Advised roomy = advice_for("small_copies");
+  ASSERT_FALSE(roomy.advice.empty());
+  EXPECT_EQ(roomy.advice.front().rule, "batch copies");
+  Profile small = find_profile("h100");
+  small.gpus.front().memory = needed_by(roomy);
+  const Advised tight = advise(committed_recording("small_copies"), small);
+  EXPECT_EQ(tight.refused, "");
+  EXPECT_EQ(std::ranges::count(rules_of(tight), "batch copies"), 0) << "one copy of all bytes needs more";
+  const std::string message =
+      message_of([&] { advise(committed_recording("small_copies"), small, {.only = {"batch copies"}}); });
+  EXPECT_NE(message.find("the schedule needs"), std::string::npos) << "who asks for it is told why not: " << message;
+}
+
 }  // namespace
 }  // namespace shiplap

@@ -3,7 +3,10 @@
 #include <sqlite3.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <fstream>
+#include <sstream>
 
 #include "shiplap/advise/nsys.hpp"
 #include "tests/support/message_of.hpp"
@@ -37,7 +40,6 @@ class NsysLimits : public ::testing::Test {
     return message_of([&] { read_nsys(file); });
   }
 
- private:
   fs::path folder_;
 };
 
@@ -62,6 +64,52 @@ TEST_F(NsysLimits, texts_far_larger_than_the_file_are_refused) {
                        "ALTER TABLE StringIds ADD COLUMN value TEXT DEFAULT '" +
                        text + "';"),
               HasSubstr("the texts of a table have more than"));
+}
+
+/// Page `number` of a file with pages of 512 bytes.
+char* page_of(std::string& file, std::uint32_t number) { return file.data() + std::size_t{512} * (number - 1); }
+std::uint32_t big_endian(const char* bytes, int count) {
+  std::uint32_t value = 0;
+  for (int i = 0; i < count; ++i) value = value << 8 | static_cast<unsigned char>(bytes[i]);
+  return value;
+}
+/// Has all pointers of an inner page lead to one page (sqlite.org/fileformat2.html, B-tree pages).
+void lead_all_to(char* inner, std::uint32_t page) {
+  const auto point = [&](char* pointer) {
+    for (int i = 0; i < 4; ++i) pointer[i] = static_cast<char>(page >> (24 - 8 * i));
+  };
+  for (std::uint32_t cell = 0; cell < big_endian(inner + 3, 2); ++cell)
+    point(inner + big_endian(inner + 12 + 2 * cell, 2));
+  point(inner + 8);
+}
+
+TEST_F(NsysLimits, pages_that_are_reached_again_and_again_give_no_more_rows_than_fit_into_the_file) {
+  const fs::path path = folder_ / "again.sqlite";
+  sqlite3* database = nullptr;
+  ASSERT_EQ(sqlite3_open(path.c_str(), &database), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(database,
+                         "PRAGMA page_size = 512; CREATE TABLE StringIds (id INTEGER, value TEXT);"
+                         "WITH RECURSIVE n(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n LIMIT 3000) "
+                         "INSERT INTO StringIds SELECT NULL, NULL FROM n;",
+                         nullptr, nullptr, nullptr),
+            SQLITE_OK);
+  sqlite3_close(database);
+  std::stringstream content;
+  content << std::ifstream(path, std::ios::binary).rdbuf();
+  std::string file = content.str();
+  constexpr std::uint32_t root = 2;  // of the first table
+  constexpr int inner_page = 5;
+  ASSERT_EQ(page_of(file, root)[0], inner_page);
+  const auto child = [&](std::uint32_t cell) {
+    return big_endian(page_of(file, root) + big_endian(page_of(file, root) + 12 + 2 * cell, 2), 4);
+  };
+  const std::uint32_t leaf = child(0);
+  const std::uint32_t between = child(1);
+  std::copy_n(page_of(file, root), 512, page_of(file, between));
+  lead_all_to(page_of(file, between), leaf);
+  lead_all_to(page_of(file, root), between);
+  std::ofstream(path, std::ios::binary) << file;
+  EXPECT_THAT(message_of([&] { read_nsys(path); }), HasSubstr("a table gives more rows than the file has bytes for"));
 }
 
 }  // namespace

@@ -2,11 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <random>
 #include <sstream>
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/formats.hpp"
+#include "tests/support/message_of.hpp"
 
 namespace shiplap {
 namespace {
@@ -149,6 +151,13 @@ TEST(RecordingLimits, names_that_occur_once_in_the_file_and_very_often_in_the_re
   std::string text = written({}, false) + "[\"name\",0,\"" + std::string(900'000, 'x') + "\"]\n";
   for (int i = 0; i < 400; ++i) text += "[\"range\",0,0,1,0]\n";
   EXPECT_NE(refusal(text).find("expected records whose names have at most"), std::string::npos);
+}
+
+TEST(Recording, that_cannot_be_read_names_its_source_and_the_reason) {
+  std::ifstream folder(std::string(SHIPLAP_SOURCE_DIR) + "/tests");
+  ASSERT_TRUE(folder.is_open()) << "a folder can be opened, and not read";
+  const std::string message = message_of([&] { read_recording(folder, "a.jsonl"); });
+  EXPECT_NE(message.find("a.jsonl, line 1: it cannot be read: "), std::string::npos) << message;
 }
 
 }  // namespace
