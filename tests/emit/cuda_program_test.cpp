@@ -6,6 +6,7 @@
 
 #include "shiplap/core/error.hpp"
 #include "tests/emit/examples.hpp"
+#include "tests/support/message_of.hpp"
 
 namespace shiplap {
 namespace {
@@ -243,6 +244,17 @@ TEST(CudaProgram, refuses_what_it_cannot_say) {
   s.buffers[1].place = Place::gpu(1);
   EXPECT_THROW(static_cast<void>(cuda_program(workload, {}, s)), Unsupported);
   EXPECT_THROW(static_cast<void>(cuda_program(workload, {}, Schedule{})), Unsupported);
+}
+
+TEST(CudaProgram, refuses_calls_of_the_host_that_no_strategy_makes_and_names_them) {
+  const Example three = example("three");
+  Schedule s = three.schedule();
+  s.add({.what = HostCall{.kind = HostCall::Kind::flush, .region = {BufferId{0}, 0_B, 64_B}},
+         .stream = {},
+         .agent = AgentId{0},
+         .after = {}});
+  EXPECT_EQ(message_of<Unsupported>([&] { static_cast<void>(cuda_program(three.workload, three.choice, s)); }),
+            "a CUDA program: flush of the CPU's caches cannot be written yet");
 }
 
 }  // namespace

@@ -193,5 +193,11 @@ TEST(ProfileJson, refuses_a_value_that_is_said_to_be_missing) {
   json["missing"].push_back({{"parameter", "submission.copy"}, {"reason", "not so"}});
   expect_names(refusal(json), "submission.copy", "\"missing\"");
 }
+TEST(ProfileJson, refuses_more_explanations_of_what_is_missing_than_anybody_reads) {
+  const Json one{{"parameter", "x"}, {"reason", "y"}};
+  EXPECT_EQ(refusal_with(planted_profile(), "/missing", Json(4096, one)), "");
+  expect_names(refusal_with(planted_profile(), "/missing", Json(4097, one)), "missing", "at most 4096 entries");
+}
+
 }  // namespace
 }  // namespace shiplap

@@ -1,12 +1,15 @@
 #include "shiplap/profile/topology.hpp"
 
 #include <gtest/gtest.h>
+#include <stdlib.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include <fstream>
 #include <string>
 #include <vector>
+
+#include "tests/support/message_of.hpp"
 
 namespace shiplap {
 namespace {
@@ -61,6 +64,19 @@ TEST(HostFacts, agrees_with_the_system_on_threads_pages_and_kernel) {
   utsname system{};
   ASSERT_EQ(uname(&system), 0);
   EXPECT_NE(facts.at("host.kernel").find(system.release), std::string::npos);
+}
+
+TEST(HostFacts, of_a_host_in_which_nothing_finds_processors_are_an_error_that_names_the_call) {
+  const char* const before = getenv("HWLOC_COMPONENTS");
+  const std::string old = before == nullptr ? "" : before;
+  setenv("HWLOC_COMPONENTS", "stop", 1);  // of the ways in which hwloc looks at a host, none
+  const std::string message = message_of([] { host_facts(); });
+  if (before == nullptr)
+    unsetenv("HWLOC_COMPONENTS");
+  else
+    setenv("HWLOC_COMPONENTS", old.c_str(), 1);
+  EXPECT_NE(message.find("cannot examine the host: hwloc_topology_load failed: "), std::string::npos) << message;
+  EXPECT_NO_THROW(host_facts());
 }
 
 }  // namespace

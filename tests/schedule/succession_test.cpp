@@ -141,5 +141,14 @@ TEST(Succession, refuses_what_cannot_be_submitted_behind_others_and_says_why) {
   EXPECT_THROW(succession(std::array{Successor{&one, 0, 0}}), Error);
 }
 
+TEST(Succession, refuses_schedules_of_which_only_one_lets_gpus_address_each_other) {
+  const Schedule one = in_and_out(1_MiB);
+  Schedule other = one;
+  other.peer_access = !one.peer_access;
+  const std::string message = message_of([&] { succession(std::array{Successor{&one, 0}, Successor{&other, 1}}); });
+  EXPECT_NE(message.find("differ in `peer_access`"), std::string::npos) << message;
+  EXPECT_NO_THROW(succession(std::array{Successor{&other, 0}, Successor{&other, 1}}));
+}
+
 }  // namespace
 }  // namespace shiplap

@@ -8,6 +8,7 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/schedule/schedule.hpp"
+#include "tests/support/message_of.hpp"
 
 namespace shiplap {
 namespace {
@@ -170,6 +171,10 @@ TEST(BusiestEngine, counts_time_and_not_ops) {
                           .makespan = Seconds{5}};
   EXPECT_EQ(busiest_engine(timeline).engine, Engine::host);
   EXPECT_DOUBLE_EQ(busiest_engine(timeline).busy.count(), 3);
+}
+
+TEST(Timeline, an_engine_that_does_not_exist_has_no_name) {
+  EXPECT_EQ(message_of([] { to_string(static_cast<Engine>(99)); }), "not an engine");
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "shiplap/schedule/validate.hpp"
 #include "shiplap/strategy/strategy.hpp"
 #include "tests/support/jobs.hpp"
+#include "tests/support/message_of.hpp"
 #include "tests/support/planted_profile.hpp"
 
 namespace shiplap {
@@ -269,6 +270,18 @@ TEST(Simulate, ends_with_any_number_of_blocks) {
           EXPECT_GE(time, milliseconds(1)) << blocks << ' ' << resident_blocks << ' ' << full_rate_blocks;
           EXPECT_LT(time, milliseconds(2.1)) << blocks << ' ' << resident_blocks << ' ' << full_rate_blocks;
         }
+}
+
+TEST(Simulate, ends_and_says_so_where_ops_wait_for_each_other) {
+  Schedule s;
+  const KernelId k = s.add_kernel("k");
+  for (const std::uint32_t other : {1u, 0u})
+    s.add({.what = Kernel{.kernel = k, .items = 1, .work = microseconds(1), .operands = {}, .flows = {}},
+           .stream = s.add_stream(std::to_string(other)),
+           .after = {OpId{other}}});
+  const std::string message = message_of([&] { simulate(s, paper_profile()); });
+  EXPECT_NE(message.find("before op 0 could start, because ops of the schedule wait for each other"), std::string::npos)
+      << message;
 }
 
 }  // namespace

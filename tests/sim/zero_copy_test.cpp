@@ -3,6 +3,7 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/sim/simulate.hpp"
+#include "tests/support/message_of.hpp"
 #include "tests/support/planted_profile.hpp"
 
 namespace shiplap {
@@ -123,6 +124,20 @@ TEST(ZeroCopy, needs_figures_of_the_link_unless_it_was_measured) {
   EXPECT_THROW(simulate(b.s, paper_profile({})), Unsupported);
   std::get<Kernel>(b.s.ops[kernel.index()].what).measured = MeasuredFlow{.alone = microseconds(300)};
   EXPECT_NO_THROW(simulate(b.s, paper_profile({})));
+}
+
+TEST(ZeroCopy, has_no_figures_for_memory_of_two_nodes_in_one_kernel) {
+  Bench b;
+  const OpId op = b.kernel(b.s.add_stream("q"), Seconds{0}, true, false);
+  Profile p = mapped_profile();
+  p.links.push_back(p.links.front());
+  p.links.back().numa_node = 1;
+  EXPECT_NO_THROW(simulate(b.s, p));
+  const BufferId far = b.s.add_buffer({"far", Place::host(1), MemoryKind::pinned, b.size});
+  std::get<Kernel>(b.s.ops[op.index()].what)
+      .flows.push_back({.buffer = far, .mode = AccessMode::write, .bytes = b.size, .in_flight = 4_KiB});
+  EXPECT_EQ(message_of<Unsupported>([&] { simulate(b.s, p); }),
+            "the simulator has no figures for kernels that access memory of several NUMA nodes");
 }
 
 }  // namespace

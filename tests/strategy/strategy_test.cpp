@@ -8,6 +8,7 @@
 #include "shiplap/schedule/validate.hpp"
 #include "tests/strategy/shapes.hpp"
 #include "tests/support/jobs.hpp"
+#include "tests/support/message_of.hpp"
 
 namespace shiplap {
 namespace {
@@ -318,6 +319,12 @@ TEST(Graphs, are_made_of_the_same_ops_by_every_strategy_that_the_host_takes_no_p
     EXPECT_TRUE(problems(schedule).empty()) << strategy.name;
     EXPECT_NE(to_string(choice).find("as a graph"), std::string::npos);
   }
+}
+
+TEST(Layouts, that_do_not_exist_have_no_name) {
+  const auto none = static_cast<Layout>(99);
+  EXPECT_EQ(message_of([&] { to_string(none, 4); }), "a layout that does not exist");
+  EXPECT_EQ(message_of([&] { name_of(none); }), "a layout that does not exist");
 }
 
 }  // namespace

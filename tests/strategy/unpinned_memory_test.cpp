@@ -9,6 +9,7 @@
 #include "shiplap/sim/simulate.hpp"
 #include "shiplap/strategy/strategy.hpp"
 #include "tests/support/jobs.hpp"
+#include "tests/support/message_of.hpp"
 #include "tests/support/planted_profile.hpp"
 
 namespace shiplap {
@@ -220,6 +221,17 @@ TEST(Choices, of_unpinned_memory_are_told_by_what_was_chosen) {
   EXPECT_EQ(to_string(Choice{.strategy = "managed", .threads = 1}), "managed, 1 thread");
   EXPECT_EQ(to_string(Choice{.strategy = "managed-prefetch", .chunks = 2}), "managed-prefetch, 2 chunks");
   EXPECT_EQ(to_string(Choice{.strategy = "pageable"}), "pageable");
+}
+
+TEST(Managed, needs_arrays_that_stay_on_the_gpu_in_managed_memory_too) {
+  Job job = job_in(MemoryKind::managed, {Role::resident, Role::inout});
+  EXPECT_NO_THROW(find_strategy("managed").schedule(job, {.strategy = "managed", .threads = 1}, roomy));
+  job.arrays.front().memory = MemoryKind::pinned;
+  for (const char* name : {"managed", "managed-prefetch"}) {
+    const std::string message = message_of<Unsupported>(
+        [&] { static_cast<void>(find_strategy(name).schedule(job, {.strategy = name, .threads = 1}, roomy)); });
+    EXPECT_NE(message.find("array 0 stays on the GPU and is in pinned memory"), std::string::npos) << message;
+  }
 }
 
 }  // namespace
