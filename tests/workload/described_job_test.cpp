@@ -224,5 +224,49 @@ TEST(AView, can_be_made_without_the_name_of_an_array) {
   EXPECT_EQ(view[12], 2.0f);
 }
 
+TEST(DescribedJob, refuses_a_prefix_of_what_is_no_input_or_is_blocks_or_has_other_elements) {
+  std::vector<float> x(10);
+  std::vector<int> indices(10);
+  const Job job{10, "mine"};
+  const auto refusal_of_prefix = [](const auto& of) {
+    return message_of<UsageError>([&] { static_cast<void>(of.template prefix_of<float>("x", "head", 4)); });
+  };
+  EXPECT_THAT(refusal_of_prefix(job.in("y", x)), HasSubstr("mine: head is a prefix of x, which is no input"));
+  EXPECT_THAT(refusal_of_prefix(job.out("x", x)), HasSubstr("which is no input that is described before it"));
+  EXPECT_THAT(refusal_of_prefix(job.in("x", x, blocks(indices, 4_B))),
+              HasSubstr("x, which is blocks of a pool: describe head as an array of its own"));
+  EXPECT_THAT(refusal_of_prefix(job.in("x", indices.data(), 3)),
+              HasSubstr("head has elements of another size than x, or more of them"));
+  EXPECT_EQ(job.in("x", x).prefix_of<float>("x", "head", 4).arrays.back().size, 16_B);
+}
+
+TEST(DescribedJob, refuses_indices_that_are_a_null_pointer) {
+  std::vector<float> pool(10);
+  const ForeignSpan<const int> nowhere{nullptr, 5};
+  EXPECT_THAT(message_of<UsageError>([&] {
+                static_cast<void>(Job{5, "mine"}.in("x", pool, blocks(nowhere, 8_B)));
+              }),
+              HasSubstr("mine: the 5 indices of array x are a null pointer"));
+}
+
+TEST(RequireValid, refuses_elements_without_bytes) {
+  std::vector<float> x(10);
+  Job job = Job{10, "mine"}.inout("x", x);
+  job.arrays.front().element = 0_B;
+  EXPECT_THAT(message_of<UsageError>([&] { require_valid(job); }), HasSubstr("mine: elements of array x have 0 bytes"));
+}
+
+TEST(StartOfBlock, outside_of_the_pool_names_the_index_and_its_position) {
+  std::vector<float> pool(10);
+  const std::vector<int> indices{0, 4, 5, -1};
+  const Job job = Job{4, "mine"}.in("x", pool, blocks(indices, 8_B));
+  const auto refused = [&](std::uint64_t k) {
+    return message_of<UsageError>([&] { static_cast<void>(start_of_block(job.arrays.front(), k)); });
+  };
+  EXPECT_EQ(start_of_block(job.arrays.front(), 1), 32_B);
+  EXPECT_EQ(refused(2), "x: index 5 at position 2 is outside of the pool, which has blocks 0 to 4");
+  EXPECT_EQ(refused(3), "x: index -1 at position 3 is outside of the pool, which has blocks 0 to 4");
+}
+
 }  // namespace
 }  // namespace shiplap

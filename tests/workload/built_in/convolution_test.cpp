@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "shiplap/core/error.hpp"
+#include "tests/support/message_of.hpp"
 #include "tests/support/workload_memory.hpp"
 
 namespace shiplap {
@@ -64,6 +65,15 @@ TEST(Convolution, reaches_the_rows_that_the_filter_covers) {
 TEST(Convolution, refuses_a_filter_that_does_not_fit_into_shared_memory) {
   EXPECT_THROW(find_workload("convolution:filter=65", {}), UsageError);
   EXPECT_NO_THROW(find_workload("convolution:filter=64", {}));
+}
+
+TEST(Convolution, refuses_images_whose_pixels_int32_cannot_count) {
+  for (const char* side : {"width", "height"}) {
+    const std::string text = std::string("convolution:") + side + "=";
+    EXPECT_EQ(message_of<UsageError>([&] { find_workload(text + "2147483584", {}); }),
+              "convolution: height and width must be below 2^31 - 64");
+    EXPECT_NO_THROW(find_workload(text + "2147483583", {}));
+  }
 }
 
 }  // namespace

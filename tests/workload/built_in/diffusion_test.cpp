@@ -8,6 +8,7 @@
 #include "shiplap/core/error.hpp"
 #include "shiplap/workload/built_in/diffusion_point.cuh"
 #include "shiplap/workload/workload.hpp"
+#include "tests/support/message_of.hpp"
 #include "tests/support/workload_memory.hpp"
 
 namespace shiplap {
@@ -87,6 +88,12 @@ TEST(Diffusion, verifies_every_byte) {
 
 TEST(Diffusion, refuses_a_coefficient_with_which_steps_are_unstable) {
   EXPECT_THROW(find_workload("diffusion:inverse_alpha=31", {}), UsageError);
+}
+
+TEST(Diffusion, refuses_more_points_than_can_be_addressed) {
+  EXPECT_EQ(message_of<UsageError>([] { find_workload("diffusion:nx=1Mi,ny=1Mi,nz=256Ki", {}); }),
+            "diffusion: nx, ny and nz give more points than can be addressed");
+  EXPECT_NO_THROW(find_workload("diffusion:nx=1Mi,ny=1Mi,nz=1Ki", {}));
 }
 
 }  // namespace

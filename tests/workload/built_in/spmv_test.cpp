@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "shiplap/core/error.hpp"
+#include "tests/support/message_of.hpp"
 #include "tests/support/workload_memory.hpp"
 
 namespace shiplap {
@@ -86,6 +87,12 @@ TEST(Spmv, takes_as_many_nonzeros_as_the_published_matrix_has) {
   const Workload w = find_workload("spmv", {});
   EXPECT_EQ(w.job.arrays[1].size, Bytes{4 * 17179869});
   EXPECT_EQ(w.job.items_per_block, 8u);
+}
+
+TEST(Spmv, refuses_more_columns_than_int32_can_number) {
+  EXPECT_EQ(message_of<UsageError>([] { find_workload("spmv:rows=2Gi,nonzeros=2Gi", {}); }),
+            "spmv: rows must be below 2^31, as columns are int32");
+  EXPECT_NO_THROW(find_workload("spmv:rows=2147483647,nonzeros=2Gi", {}));
 }
 
 }  // namespace
