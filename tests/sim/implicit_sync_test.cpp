@@ -1,5 +1,5 @@
-// GPUs with implicit synchronisation: a copy to the host waits for kernels that were submitted before it. The simulation
-// must come to an end whichever op is ready first, and whichever host agent makes its calls first.
+// GPUs with implicit synchronisation: a copy to the host waits for kernels that were submitted before it. The
+// simulation must come to an end whichever op is ready first, and whichever host agent makes its calls first.
 #include <gtest/gtest.h>
 
 #include "shiplap/schedule/validate.hpp"
