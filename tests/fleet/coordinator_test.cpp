@@ -208,9 +208,9 @@ TEST(Coordinator, keeps_an_answer_that_comes_late_while_others_are_waited_for) {
     return document(ranks.checked(2, device));
   };
   ranks.works[3].devices = [] {
-    std::vector<RankDevice> many;
-    for (int i = 0; i < 20; ++i) many.push_back({"cuda:" + std::to_string(i), std::to_string(i)});
-    return many;
+    std::vector<RankDevice> devices;
+    for (int i = 0; i < 20; ++i) devices.push_back({"cuda:" + std::to_string(i), std::to_string(i)});
+    return devices;
   };
   ranks.works[3].check = [&](const std::string& device) {
     sleep_for(Seconds{0.08});  // 1.6 s for 20 GPUs, which may take 2.5 s

@@ -133,7 +133,9 @@ TEST(FitBlocks, recovers_what_kernels_add_to_movers_beside_them) {
     for (const MoverBeside& row : rows) {
       ASSERT_TRUE(row.added) << row.grid;
       EXPECT_NEAR(row.added->wait.value, planted_wait(row.grid), 0.05) << row.grid;
-      if (row.grid == 0) EXPECT_NEAR(row.memory.value, 0.02, 0.004);
+      if (row.grid == 0) {
+        EXPECT_NEAR(row.memory.value, 0.02, 0.004);
+      }
       if (row.grid == 2 || row.grid == 4) continue;  // between planted rows, where 1 / grid is no line
       for (const bool memory_bound : {false, true}) {
         const AddedToMove planted = planted_added(row.grid, memory_bound);

@@ -281,7 +281,9 @@ TEST(MoverChoice, a_limit_is_kept_by_the_upper_ends_of_intervals) {
   for (MoverBeside& row : profile.links[0].blocks->beside_gather) row.memory.high = 2 * row.memory.value;
   const BlockSet set{.block = 64_KiB, .blocks = 1024};
   for (const MoverTime& m : mover_times(profile, 0, 0, set, {.max_slowdown = 0.05}))
-    if (m.mover.kind == Mover::Kind::kernel) EXPECT_LT(m.mover.grid, 8u) << "3 %, and perhaps 6 %";
+    if (m.mover.kind == Mover::Kind::kernel) {
+      EXPECT_LT(m.mover.grid, 8u) << "3 %, and perhaps 6 %";
+    }
   EXPECT_GT(slowdown_by(mover_times(profile, 0, 0, set), by_kernel(8)), 0.025) << "the figure itself is shown";
 }
 

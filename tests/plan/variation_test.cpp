@@ -14,7 +14,7 @@
 namespace shiplap {
 namespace {
 
-constexpr double wide = 0.25;  // half the width of every interval, as a share of its value
+constexpr double half_width = 0.25;  // half the width of every interval, as a share of its value
 
 /// Calls `visit(path, interval)` for every object of the file that is an interval.
 void for_each_interval(Json& json, const std::string& path,
@@ -50,8 +50,8 @@ Profile uncertain_profile() {
   Json json = to_json(profile);
   for_each_interval(json, "", [](const std::string&, Json& interval) {
     const double value = interval.at("value").get<double>();
-    interval["low"] = value * (1 - wide);
-    interval["high"] = value * (1 + wide);
+    interval["low"] = value * (1 - half_width);
+    interval["high"] = value * (1 + half_width);
   });
   json["missing"] = Json::array();
   for (Json& link : json["links"])
@@ -72,7 +72,7 @@ TEST(Moved, moves_every_parameter_of_a_simulation_in_one_group_and_to_its_fast_o
         ++groups_of[path];
         const bool is_rate = all.at(Json::json_pointer(path)).at("unit") == "GB/s";
         const bool is_larger = (end == End::low) == is_rate;
-        EXPECT_NEAR(value, before.at(path) * (is_larger ? 1 + wide : 1 - wide), 1e-6 * value) << path;
+        EXPECT_NEAR(value, before.at(path) * (is_larger ? 1 + half_width : 1 - half_width), 1e-6 * value) << path;
       }
     }
   const std::set<std::string> no_times{"resident_threads", "memory_bandwidth", "flop_rate", "compute", "memory"};

@@ -59,8 +59,8 @@ TEST(MoversSvg, draws_rates_in_proportion_to_their_height) {
     const std::vector<Point> copies = curve(svg, "copies", plot);
     ASSERT_EQ(batch.size(), 15u);
     const auto rate = [&](Mover::Kind kind, std::size_t i) {
-      const Bytes block = 256_B * (std::uint64_t{1} << i);
-      return in_bytes(block) * 64 / planted_block_cost({.kind = kind}, plot == 0, block, 64).time.count();
+      const Bytes size = 256_B * (std::uint64_t{1} << i);
+      return in_bytes(size) * 64 / planted_block_cost({.kind = kind}, plot == 0, size, 64).time.count();
     };
     // Two points of a curve give the scale of the axis and the height of its zero. All others must fit them.
     const double per_px = (rate(Mover::Kind::batch, 14) - rate(Mover::Kind::batch, 6)) / (batch[6].y - batch[14].y);
