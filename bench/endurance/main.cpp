@@ -50,8 +50,8 @@ struct Part {
   double processor = 0;  ///< processor time of a step in seconds, which other programs on the host hardly change
 };
 
-/// What the end of a run holds more than its first quarter, and how many times as long a step takes in its second half
-/// as in its first.
+/// What the end of a run holds more than after six of its twenty parts, and how many times as long a step takes in its
+/// second half as in its first.
 struct Growth {
   std::int64_t heap = 0;
   std::int64_t descriptors = 0;

@@ -6,8 +6,7 @@
 
 namespace shiplap {
 
-/// The text of a file. Empty where there is none or it cannot be read, because what such files say is done without on
-/// hosts that do not have them.
+/// The text of a file. Empty where it is missing or cannot be read: callers do without it.
 std::string text_of_kernel_file(const std::filesystem::path& file);
 
 }  // namespace shiplap

@@ -77,14 +77,24 @@ class Coordinator {
       if (options_.stop && options_.stop()) return stop();
       if (wall_clock() < next_look) continue;
       next_look = wall_clock() + look;
+      if (an_awaited_rank_has_ended()) {
+        // What it has sent is on its way or here.
+        while (const auto message = ranks_.receive(Deadline(wall_clock()))) receive(*message);
+      }
       for (std::size_t rank = 0; rank < states_.size(); ++rank) {
         RankState& state = states_[rank];
-        const bool is_waited_for = !state.is_done() && !state.is_late;
-        if (!is_waited_for || (wall_clock() <= state.late_at && !ranks_.has_ended(rank))) continue;
+        if (!is_awaited(rank) || (wall_clock() <= state.late_at && !ranks_.has_ended(rank))) continue;
         state.is_late = true;
         close(rank);
       }
     }
+  }
+
+  bool is_awaited(std::size_t rank) const { return !states_[rank].is_done() && !states_[rank].is_late; }
+  bool an_awaited_rank_has_ended() const {
+    for (std::size_t rank = 0; rank < states_.size(); ++rank)
+      if (is_awaited(rank) && ranks_.has_ended(rank)) return true;
+    return false;
   }
 
   /// Waits for nobody any more.
@@ -97,7 +107,7 @@ class Coordinator {
   void receive(const RankMessage& message) {
     if (message.from >= states_.size()) return;
     RankState& state = states_[message.from];
-    const bool was_open = !state.is_done() && !state.is_late;
+    const bool was_open = is_awaited(message.from);
     try {
       const RankReport report = report_from_text(message.text, fmt::format("message of {}", name(message.from)));
       state.clock_ahead = std::max(state.clock_ahead, report.clock - now_since_1970());
@@ -112,13 +122,15 @@ class Coordinator {
   /// The rank is not waited for any more. The next rank of its node may check.
   void close(std::size_t rank) {
     --open_;
-    const auto turn = turns_.find(node_of(rank));
-    if (turn == turns_.end() || turn->second.front().first != rank) return;
-    turn->second.pop_front();
-    if (turn->second.empty())
-      turns_.erase(turn);
-    else
-      begin_turn(turn->second.front());
+    const auto turns = turns_.find(node_of(rank));
+    if (turns == turns_.end()) return;
+    std::deque<Turn>& left = turns->second;
+    const bool was_its_turn = left.front().first == rank;
+    std::erase_if(left, [&](const Turn& turn) { return turn.first == rank; });
+    if (left.empty())
+      turns_.erase(turns);
+    else if (was_its_turn)
+      begin_turn(left.front());
   }
   std::string node_of(std::size_t rank) const { return states_[rank].hello ? states_[rank].hello->node : ""; }
 

@@ -29,7 +29,7 @@ class Ranks {
   virtual std::optional<RankMessage> receive(const Deadline&) = 0;
   /// Says that this rank has died or hangs, so that nobody waits for it and nothing is kept for it.
   virtual void abandon(std::size_t rank) = 0;
-  /// Whether this rank is known to have ended, so that no message of it comes but those that are on their way.
+  /// Whether this rank is known to have ended, so that it sends nothing any more.
   virtual bool has_ended(std::size_t) const { return false; }
 };
 

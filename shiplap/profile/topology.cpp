@@ -9,7 +9,6 @@
 #include <charconv>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -58,16 +57,17 @@ std::string turbo() {
 /// How many groups of devices the IOMMU translates; "none" without an IOMMU. It does not translate groups of type
 /// "identity".
 std::string iommu() {
+  using Entries = std::filesystem::directory_iterator;
   std::error_code error;
-  std::filesystem::directory_iterator found("/sys/class/iommu", error);
+  std::size_t count = 0;
+  for (Entries entry("/sys/class/iommu", error); !error && entry != Entries(); entry.increment(error)) ++count;
   if (error) return unknown_fact;
-  const auto count = std::distance(begin(found), end(found));
   if (count == 0) return "none";
   std::size_t groups = 0;
   std::size_t passed = 0;
-  for (const auto& group : std::filesystem::directory_iterator("/sys/kernel/iommu_groups", error)) {
+  for (Entries group("/sys/kernel/iommu_groups", error); !error && group != Entries(); group.increment(error)) {
     ++groups;
-    passed += first_word(group.path() / "type") == "identity" ? 1 : 0;
+    passed += first_word(group->path() / "type") == "identity" ? 1 : 0;
   }
   if (groups == 0) return fmt::format("{}, unknown whether they translate", count);
   return passed == groups ? fmt::format("pass-through ({})", count)

@@ -2,7 +2,7 @@
 
 An error line of the library is a `throw`, a `catch`, or a call of a function that never returns. The build must have
 been compiled with `--coverage` by GCC and its tests have run. Fails when fewer than 95 % of the lines have run, or when
-a line that has not run has no reason in unreached.txt, or a reason has no line any more.
+a line that has not run has no reason in unreached.txt, or a reason has no line any more, or several.
 """
 
 import argparse
@@ -95,13 +95,13 @@ class Reasons:
             if line and not line.startswith("#"):
                 file, text, reason = (part.strip() for part in line.split(" | "))
                 self.known.append((file, text, reason))
-        self.used: set[tuple[str, str, str]] = set()
+        self.used: collections.Counter[tuple[str, str, str]] = collections.Counter()
 
     def of(self, file: str, text: str) -> str | None:
         """Return the reason of a line, None where there is none."""
         for one in self.known:
             if fnmatch.fnmatchcase(file, one[0]) and fnmatch.fnmatchcase(text, one[1]):
-                self.used.add(one)
+                self.used[one] += 1
                 return one[2]
         return None
 
@@ -135,11 +135,14 @@ def main() -> int:
     reasons = Reasons()
     without = [m for m in missed if reasons.of(*m[:2]) is None]
     stale = [one for one in reasons.known if one not in reasons.used]
+    again = [one for one, times in reasons.used.items() if times > 1]
     for file, text, number in without:
         print(f"not run, without a reason: {file}:{number} | {text}")
     for file, text, _ in stale:
         print(f"has a reason, but runs or is gone: {file} | {text}")
-    return 0 if share >= WANTED and not without and not stale else 1
+    for file, text, _ in again:
+        print(f"one reason for several lines that have not run: {file} | {text}")
+    return 0 if share >= WANTED and not without and not stale and not again else 1
 
 
 if __name__ == "__main__":

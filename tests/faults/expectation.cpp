@@ -6,6 +6,7 @@
 #include <array>
 #include <csignal>
 #include <cstring>
+#include <nlohmann/json.hpp>
 #include <string_view>
 
 namespace shiplap::faults {
@@ -46,7 +47,10 @@ bool ended_in_order(const Outcome& outcome) {
 std::string bad_files(const Scenario& scenario, const Files& initial, const Outcome& whole, const Outcome& outcome) {
   for (const auto& [path, text] : outcome.files) {
     if (is_lock(path) || path == scenario.grows) continue;
-    if (path == scenario.goes_on && WEXITSTATUS(outcome.status) != 0) continue;
+    if (path == scenario.goes_on && WEXITSTATUS(outcome.status) != 0) {
+      if (!nlohmann::json::accept(text)) return "the file " + path + " is torn";
+      continue;
+    }
     const auto before = initial.find(path);
     const auto after = whole.files.find(path);
     if (before == initial.end() && after == whole.files.end()) {
@@ -107,11 +111,6 @@ std::string violation(const Scenario& scenario, const Files& initial, const Outc
   if (std::string text = bad_files(scenario, initial, whole, outcome); !text.empty() && !fault.lasting) return text;
   const int code = WEXITSTATUS(outcome.status);
   return code == 0 ? bad_success(whole, outcome) : bad_failure(code, fault, outcome);
-}
-
-bool can_be_of_json(const Outcome& outcome) {
-  if (WIFSIGNALED(outcome.status)) return WTERMSIG(outcome.status) == SIGABRT;
-  return outcome.err.find("memory was not given back") != std::string::npos;
 }
 
 }  // namespace shiplap::faults

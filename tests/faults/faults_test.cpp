@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -85,11 +86,18 @@ class Faults : public ::testing::TestWithParam<Scenario> {
     ++struck;
     const std::string text = violation(GetParam(), runs.initial(), whole, fault, outcome);
     if (text.empty()) return;
-    if (fault.kind == Kind::memory && can_be_of_json(outcome) && runs.failed_in("nlohmann")) return;
+    if (fault.kind == Kind::memory && GetParam().begins && is_of_json(outcome)) return;
     std::string where = outcome.failed_call;
     if (fault.kind != Kind::file) where += runs.place();
     ++violations[text + "\n  after " + std::to_string(fault.occurrence) + (fault.lasting ? "+ " : " ") +
                  (fault.error == 0 ? "" : strerrorname_np(fault.error)) + " " + where];
+  }
+  /// nlohmann::json 3.11 loses an object that it makes of a list when there is no memory for the whole of it, and asks
+  /// for memory to destroy a value, which ends a program that has no handler for this.
+  bool is_of_json(const Outcome& outcome) const {
+    if (WIFSIGNALED(outcome.status))
+      return WTERMSIG(outcome.status) == SIGABRT && runs.failed_in("json_value::destroy");
+    return outcome.err.find("memory was not given back") != std::string::npos && runs.failed_in("nlohmann");
   }
   void strike_all(Kind kind, std::uint64_t calls, int error) {
     for (std::uint64_t call = 1; call <= calls; ++call)

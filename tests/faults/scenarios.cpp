@@ -77,7 +77,7 @@ Scenario library(std::string name) {
           .begins = true};
 }
 
-/// Rank 0 waits for a worker that has failed.
+/// Ranks wait for each other in steps of a tenth of a second, and for half a second for what does not come.
 Scenario library_fleet() {
   Scenario scenario = library("fleet");
   scenario.most_of_files = 20;

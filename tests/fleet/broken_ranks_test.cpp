@@ -4,9 +4,12 @@
 
 #include <deque>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "shiplap/core/deadline.hpp"
 #include "shiplap/core/error.hpp"
 #include "shiplap/fleet/coordinator.hpp"
 #include "shiplap/fleet/rank_message.hpp"
@@ -67,6 +70,70 @@ class BrokenRanks : public Ranks {
  private:
   std::deque<RankMessage> come_;
 };
+
+/// Three ranks of one node, each with a GPU of its own. Rank 0 has ended; its list comes when the others already check.
+/// The first check of rank 1 fails.
+class EndedRanks : public Ranks {
+ public:
+  EndedRanks() {
+    for (std::size_t rank = 0; rank < size(); ++rank)
+      comes(Seconds{0}, rank, to_text(Hello{.node = "n", .program = ""}));
+    for (const std::size_t rank : {1u, 2u}) comes(after_a_look, rank, list_of(rank));
+  }
+  std::size_t rank() const override { return 0; }
+  std::size_t size() const override { return 3; }
+  bool has_ended(std::size_t rank) const override { return rank == 0; }
+  void abandon(std::size_t) override {}
+  void send(std::size_t to, const std::string& text) override {
+    const Order order = order_from_text(text, "order");
+    if (order.end || to == 0) return;
+    const std::string device = order.devices.at(0);
+    if (to == 1 && !has_failed_) {
+      has_failed_ = true;
+      comes(Seconds{0}, 0, list_of(0));
+      comes(after_a_look, 1, failure_text(Task::check, device, "planted failure"));
+    } else {
+      Json check = healthy_check("n");
+      check["pci_bus_id"] = "0" + device.substr(device.find(':') + 1);
+      comes(Seconds{0}, to, to_text(Task::check, device, check));
+    }
+  }
+  std::optional<RankMessage> receive(const Deadline& deadline) override {
+    do {
+      if (!come_.empty() && wall_clock() >= come_.front().first) {
+        RankMessage first = std::move(come_.front().second);
+        come_.pop_front();
+        return first;
+      }
+      sleep_for(milliseconds(1));
+    } while (!deadline.passed());
+    return std::nullopt;
+  }
+
+ private:
+  static constexpr Seconds after_a_look = milliseconds(300);
+
+  static std::string list_of(std::size_t rank) {
+    const std::string number = std::to_string(rank);
+    return to_text(DeviceList{.devices = {{"cuda:" + number, "0" + number}}, .failure = {}});
+  }
+  void comes(Seconds later, std::size_t from, std::string text) {
+    come_.push_back({wall_clock() + later, {.from = from, .text = std::move(text)}});
+  }
+
+  bool has_failed_ = false;
+  std::deque<std::pair<Seconds, RankMessage>> come_;
+};
+
+TEST(BrokenFleet, a_rank_that_has_ended_leaves_its_turn_on_the_node_to_the_others) {
+  EndedRanks ranks;
+  bool hangs = false;
+  const Seconds begin = wall_clock();
+  const FleetRun run = coordinate(ranks, {.stop = [&] { return hangs = wall_clock() - begin > Seconds{20}; }});
+  EXPECT_FALSE(hangs) << "nobody begins the turn of another rank";
+  EXPECT_EQ(run.results.size(), 2u);
+  EXPECT_THAT(run.missing, ElementsAre("n (rank 0) ended before it was told to"));
+}
 
 TEST(BrokenFleet, does_not_wait_for_a_rank_to_which_nothing_can_be_sent) {
   BrokenRanks ranks;

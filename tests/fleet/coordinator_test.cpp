@@ -422,8 +422,8 @@ std::uint64_t peak_kb() {
     if (key == "VmHWM:") status >> kb;
   return kb;
 }
-/// Where this cannot be, the peak of other tests counts too.
-void forget_peak() { std::ofstream("/proc/self/clear_refs") << "5"; }
+/// Returns whether the system forgets it.
+bool forget_peak() { return peak_kb() > 0 && std::ofstream("/proc/self/clear_refs") << "5" << std::flush; }
 
 TEST(Coordinator, ten_thousand_ranks_cost_seconds_and_messages_in_proportion) {
   const auto seconds_for = [](std::size_t ranks) {
@@ -436,12 +436,14 @@ TEST(Coordinator, ten_thousand_ranks_cost_seconds_and_messages_in_proportion) {
     return took;
   };
   const double thousand = seconds_for(1000);
-  forget_peak();
+  const bool is_forgotten = forget_peak();
   const std::uint64_t before = peak_kb();
   const double ten_thousand = seconds_for(10'000);
   EXPECT_LT(ten_thousand, 60) << "without optimisation; results/virtual has the time of a release";
   EXPECT_LT(ten_thousand, 30 * thousand) << "linear but for sorting";
-  EXPECT_LT(peak_kb() - before, 1'000'000u);
+  if (is_forgotten) {
+    EXPECT_LT(peak_kb() - before, 1'000'000u);
+  }
 }
 
 }  // namespace

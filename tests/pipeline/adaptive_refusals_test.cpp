@@ -1,6 +1,8 @@
 // What adaptive runs refuse, and what becomes of batches in flight when the device fails.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <utility>
@@ -112,6 +114,7 @@ struct FailingBed {
     adaptive.run(
         [&](Batch& batch) {
           before_each(batch.number);
+          std::ranges::fill(batch.arrays[0], std::byte{1});
           return batch.number < 10;
         },
         [&](const Batch& batch) {

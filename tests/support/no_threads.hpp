@@ -7,8 +7,8 @@
 
 namespace shiplap {
 
-/// While it exists, the system refuses every thread that asks for no stack of its own: it has no room for so large
-/// ones.
+/// While it exists, the system refuses every thread that does not choose the size of its stack, because there is no
+/// room for a stack of the default size.
 class NoThreads {
  public:
   NoThreads() {

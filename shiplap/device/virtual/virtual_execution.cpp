@@ -28,12 +28,13 @@ const VirtualStreams::Run& VirtualStreams::submit(Schedule schedule) {
   // memory. The check for enough memory was made when it was allocated.
   for (Buffer& buffer : schedule.buffers)
     if (buffer.place.is_gpu()) buffer.size = {};
-  runs_.push_back(Run{.number = next_++, .schedule = std::move(schedule)});
+  runs_.push_back(Run{.number = next_, .schedule = std::move(schedule)});
   try {
-    return simulate_last();
+    const Run& last = simulate_last();
+    ++next_;  // the numbers of the runs have no gap
+    return last;
   } catch (...) {
     runs_.pop_back();
-    --next_;  // the numbers of the runs have no gap
     throw;
   }
 }
