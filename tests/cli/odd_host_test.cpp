@@ -39,6 +39,7 @@ class OddHost : public Cli {
 };
 
 TEST_F(OddHost, without_proc_and_sys_plans_runs_checks_and_measures) {
+  if (SHIPLAP_TEST_IS_SANITIZED) GTEST_SKIP() << "sanitizers read /proc";
   if (with_mounts("mount -t tmpfs none /sys").code != 0) GTEST_SKIP() << "nothing can be mounted here";
   const std::string hidden = "mount -t tmpfs none /sys; mount -t tmpfs none /proc; '" SHIPLAP_PROGRAM "' ";
   for (const std::string& command :
@@ -153,6 +154,7 @@ std::string unwrapped(const std::string& text) {
 }
 
 TEST_F(OddHost, with_few_descriptors_says_so_or_works) {
+  if (SHIPLAP_TEST_IS_SANITIZED) GTEST_SKIP() << "sanitizers look at types of objects through pipes";
   constexpr int not_loaded = 127;  // of the system: a library of the program cannot be opened
   for (const char* few : {"4", "5", "6", "8"})
     for (const char* command : {"check --device virtual:h200 --budget 100s",
@@ -191,6 +193,7 @@ class SmallCgroup {
 };
 
 TEST_F(OddHost, in_a_small_cgroup_refuses_what_would_be_killed) {
+  if (SHIPLAP_TEST_IS_SANITIZED) GTEST_SKIP() << "sanitizers need memory of their own";
   const SmallCgroup cgroup;
   if (cgroup.path.empty()) GTEST_SKIP() << "no cgroup can be made here";
   const std::string inside = "echo $$ > '" + cgroup.path.string() + "/cgroup.procs'; $SHIPLAP ";
