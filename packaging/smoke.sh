@@ -1,7 +1,6 @@
 # Tests the packages in bare root file systems, which mmdebstrap makes, in name spaces of their own. Read by package.sh.
 # shellcheck shell=bash disable=SC2154
 
-keyring=$work/ubuntu-archive-keyring.gpg
 roots=$work/roots
 as_root=()
 [ "$(id -u)" = 0 ] || as_root=(--user --map-root-user --map-auto)
@@ -93,12 +92,15 @@ rm "$root_dir.before" "$root_dir.files"
 echo "installed removed purged"'
 
 smoke_all() {
-  local oldest="" libc=("--include=libc6,dash,coreutils")
+  local oldest="" keyring libc=("--include=libc6,dash,coreutils")
   unshare "${as_root[@]}" --mount true ||
     die "name spaces are not allowed here, so the packages are made and not tested in bare roots: $tarball $deb"
   make_root trixie http://deb.debian.org/debian apt --include=ubuntu-archive-keyring || die "deb.debian.org does not answer"
   make_root bookworm http://deb.debian.org/debian apt || die "deb.debian.org does not answer"
+  # apt reads it as a user of its own, which folders of others may be closed to.
+  keyring=$(mktemp --suffix=.gpg)
   tar -xOf "$roots/trixie.tar" ./usr/share/keyrings/ubuntu-archive-keyring.gpg >"$keyring"
+  chmod a+r "$keyring"
   # Debian 10 has glibc 2.28, Ubuntu 18.04 has 2.27, Debian 11 has 2.31.
   if make_root buster http://archive.debian.org/debian extract "${libc[@]}" --keyring=/usr/share/keyrings/debian-archive-removed-keys.gpg; then
     oldest=buster
@@ -110,6 +112,7 @@ smoke_all() {
     echo "LEFT OUT: roots with glibc 2.27 or 2.28 (archive.debian.org and archive.ubuntu.com do not answer). Debian 11 with"
     echo "glibc 2.31 is the oldest one tested; that nothing needs a symbol above $newest_glibc is checked in the binaries alone."
   fi
+  rm "$keyring"
   smoke "$oldest" "$tarball" "$smoke_tarball" "$tarball"
   smoke trixie "$tarball" "$smoke_tarball" "$tarball"
   smoke bookworm "$deb" "$smoke_deb" "$deb"
