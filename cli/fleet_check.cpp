@@ -246,7 +246,7 @@ void run_rank(Ranks& ranks, const std::function<void()>& run) {
   try {
     run();
   } catch (const Error& error) {
-    if (mpi->has_ended()) throw;
+    if (mpi->is_over()) throw;
     print_to_stderr(fmt::format("shiplap: {}\n", error.what()));
     std::fflush(nullptr);
     mpi->abort(static_cast<int>(error.code()));

@@ -121,7 +121,7 @@ class LoadedMpiRanks : public MpiRanks {
     if (!is_ended_) mpi_.end();
     is_ended_ = true;
   }
-  bool has_ended() const override { return is_ended_; }
+  bool is_over() const override { return is_ended_; }
   void abort(int exit_code) override {
     if (is_ended_) return;
     leave();

@@ -12,7 +12,7 @@ class MpiRanks : public Ranks {
  public:
   /// Ends MPI when all ranks do so, and waits for them.
   virtual void end() = 0;
-  virtual bool has_ended() const = 0;
+  virtual bool is_over() const = 0;  ///< whether `end` has ended MPI
   /// Ends all ranks at once, with this exit code, unless MPI has ended. Where a rank has died, `end` would wait for it.
   virtual void abort(int exit_code) = 0;
   /// Does not wait for other ranks when this is destroyed.
