@@ -27,19 +27,7 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-Json healthy_check(const std::string& node) {
-  PlantedFleet fleet(1);
-  const NodeResult result = fleet.healthy(node);
-  return {{"schema", "shiplap/check"},
-          {"version", 3},
-          {"node", result.node},
-          {"gpu", result.gpu},
-          {"pci_bus_id", result.pci_bus_id},
-          {"verdict", to_string(result.verdict)},
-          {"busy", result.busy},
-          {"profile", result.kind},
-          {"figures", to_json(result.figures)}};
-}
+Json healthy_check(const std::string& node) { return document(PlantedFleet(1).healthy(node)); }
 
 /// Two ranks that have begun. Rank 0 answers at once; to rank 1 nothing can be sent.
 class BrokenRanks : public Ranks {

@@ -30,18 +30,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-Json document(const NodeResult& result) {
-  return {{"schema", "shiplap/check"},
-          {"version", 3},
-          {"node", result.node},
-          {"gpu", result.gpu},
-          {"pci_bus_id", result.pci_bus_id},
-          {"verdict", to_string(result.verdict)},
-          {"busy", result.busy},
-          {"profile", result.kind},
-          {"figures", to_json(result.figures)}};
-}
-
 /// What a thread throws that dies, in place of an exception that would be reported.
 struct Death {};
 

@@ -26,7 +26,7 @@ struct ProbeKernelsFixture : ::testing::Test {
   std::string refusal(ProbeKind kind, std::uint64_t blocks, double amount) const {
     return message_of([&] { make_probe_kernel(api, 0, kind, blocks, amount); });
   }
-  /// Launches on so many operands of that many bytes.
+  /// Launches the kernel on `operands` operands, each of `each` bytes.
   void launch(const ProbeKernel& probe, std::size_t operands, Bytes each) {
     std::vector<std::byte*> memory(operands, memory_of_all.data());
     const std::vector<Bytes> lengths(operands, each);
