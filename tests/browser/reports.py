@@ -5,10 +5,11 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+import re
 import subprocess
 from pathlib import Path
 
-from playwright.sync_api import BrowserContext, Page
+from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = Path(os.environ.get("SHIPLAP", ROOT / "build/shiplap"))
@@ -20,6 +21,11 @@ def shiplap(*arguments: str | Path) -> str:
     result = subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, timeout=300, check=False)
     assert result.returncode in (0, 2), result.stderr
     return result.stdout
+
+
+def until_drawn(figure: Locator) -> None:
+    """Wait by the attribute: the policy of a report lets no condition given as text be evaluated again and again."""
+    expect(figure).to_have_attribute("data-drawn", re.compile(r"\d+"), timeout=30_000)
 
 
 @dataclasses.dataclass
@@ -35,9 +41,7 @@ class Opened:
         figures = self.page.locator("figure[data-figure]")
         for number in range(figures.count()):
             figures.nth(number).scroll_into_view_if_needed()
-            self.page.wait_for_function(
-                "n => document.getElementById(`figure-${n}`).dataset.drawn !== undefined", arg=number
-            )
+            until_drawn(figures.nth(number))
         return [int(figures.nth(n).get_attribute("data-drawn") or 0) for n in range(figures.count())]
 
     def data(self) -> list[dict]:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator, Page
 
-from reports import Opened, opened, shiplap
+from reports import Opened, opened, shiplap, until_drawn
 
 KINDS = ("profile", "check", "comparison", "plan", "run", "movers", "advice", "evaluation", "adaptation")
 
@@ -22,7 +22,7 @@ def chart(report: Opened, title: str) -> Locator:
         "figure[data-figure]", has=report.page.get_by_role("heading", name=title, exact=True)
     ).first
     figure.scroll_into_view_if_needed()
-    report.page.wait_for_function("f => f.dataset.drawn !== undefined", arg=figure.element_handle())
+    until_drawn(figure)
     return figure
 
 
@@ -347,7 +347,7 @@ def measured_in_page(page: Page, file: Path) -> float:
     """Seconds until the first chart is drawn."""
     begin = time.monotonic()
     page.goto(file.as_uri())
-    page.wait_for_function("document.querySelector('figure[data-drawn]') !== null")
+    until_drawn(page.locator("figure[data-figure]").first)
     return time.monotonic() - begin
 
 
