@@ -22,6 +22,7 @@
 #include "shiplap/core/json.hpp"
 #include "shiplap/core/quantity_json.hpp"
 #include "shiplap/core/statistics.hpp"
+#include "shiplap/core/text_file.hpp"
 #include "shiplap/pipeline/adaptive.hpp"
 #include "shiplap/plan/adaptation_log.hpp"
 #include "shiplap/shiplap.hpp"

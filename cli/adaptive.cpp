@@ -16,6 +16,7 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/temporary_file.hpp"
+#include "shiplap/core/text_file.hpp"
 #include "shiplap/pipeline/adaptive.hpp"
 #include "shiplap/report/adaptive_report.hpp"
 #include "shiplap/report/progress.hpp"

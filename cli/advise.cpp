@@ -21,6 +21,7 @@
 #include "shiplap/advise/nsys.hpp"
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/json.hpp"
+#include "shiplap/core/text_file.hpp"
 #include "shiplap/report/advice_report.hpp"
 
 namespace shiplap::cli {

@@ -15,6 +15,7 @@
 #include "cli/parameter_names.hpp"
 #include "cli/profile_cache.hpp"
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/text_file.hpp"
 #include "shiplap/device/open.hpp"
 #include "shiplap/pipeline/node_check.hpp"
 #include "shiplap/report/check_metrics.hpp"

@@ -11,6 +11,7 @@
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/json.hpp"
 #include "shiplap/core/printable.hpp"
+#include "shiplap/core/text_file.hpp"
 #include "shiplap/report/evaluate_csv.hpp"
 #include "shiplap/report/evaluate_report.hpp"
 

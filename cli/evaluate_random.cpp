@@ -11,6 +11,7 @@
 #include "cli/resume.hpp"
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/json.hpp"
+#include "shiplap/core/text_file.hpp"
 #include "shiplap/evaluate/random_jobs.hpp"
 #include "shiplap/evaluate/regret.hpp"
 #include "shiplap/profile/profile.hpp"

@@ -23,6 +23,7 @@
 #include "cli/version.hpp"
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/json.hpp"
+#include "shiplap/core/text_file.hpp"
 #include "shiplap/device/open.hpp"
 #include "shiplap/fleet/causes.hpp"
 #include "shiplap/fleet/coordinator.hpp"

@@ -13,6 +13,7 @@
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/json.hpp"
 #include "shiplap/core/printable.hpp"
+#include "shiplap/core/text_file.hpp"
 #include "shiplap/fleet/history.hpp"
 #include "shiplap/report/fleet_report.hpp"
 

@@ -18,6 +18,7 @@
 #include "cli/resume.hpp"
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/printable.hpp"
+#include "shiplap/core/text_file.hpp"
 #include "shiplap/device/open.hpp"
 #include "shiplap/measure/measure.hpp"
 #include "shiplap/report/measurements_report.hpp"

@@ -10,6 +10,7 @@
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/json.hpp"
 #include "shiplap/core/printable.hpp"
+#include "shiplap/core/text_file.hpp"
 #include "shiplap/plan/mover_table.hpp"
 #include "shiplap/report/movers_report.hpp"
 #include "shiplap/report/movers_svg.hpp"

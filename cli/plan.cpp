@@ -12,6 +12,7 @@
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/json.hpp"
 #include "shiplap/core/printable.hpp"
+#include "shiplap/core/text_file.hpp"
 #include "shiplap/emit/cuda_program.hpp"
 #include "shiplap/pipeline/plan.hpp"
 #include "shiplap/report/plan_report.hpp"

@@ -14,6 +14,7 @@
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/json.hpp"
 #include "shiplap/core/printable.hpp"
+#include "shiplap/core/text_file.hpp"
 #include "shiplap/pipeline/profile_cache.hpp"
 #include "shiplap/report/page/page.hpp"
 #include "shiplap/report/page/report.hpp"

@@ -13,6 +13,7 @@
 #include "shiplap/core/json.hpp"
 #include "shiplap/core/quantity_json.hpp"
 #include "shiplap/core/statistics.hpp"
+#include "shiplap/core/text_file.hpp"
 #include "shiplap/device/open.hpp"
 
 namespace {

@@ -20,6 +20,7 @@
 #include "bench/endurance/process.hpp"
 #include "shiplap/core/json.hpp"
 #include "shiplap/core/statistics.hpp"
+#include "shiplap/core/text_file.hpp"
 #include "shiplap/pipeline/adaptive.hpp"
 #include "shiplap/pipeline/move.hpp"
 #include "shiplap/pipeline/run_async.hpp"

@@ -20,6 +20,7 @@
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/file_lock.hpp"
 #include "shiplap/core/json.hpp"
+#include "shiplap/core/text_file.hpp"
 #include "shiplap/report/progress.hpp"
 
 namespace shiplap::experiments {
@@ -52,7 +53,7 @@ void list_papers(bool json) {
 void save(const std::filesystem::path& folder, const Experiment& experiment, const std::set<std::string_view>& ran,
           Reproduction& r) {
   const std::string name(experiment.name);
-  std::filesystem::create_directories(folder / name);
+  make_folders(folder / name);
   const std::filesystem::path kept = folder / (name + ".json");
   const FileLock lock(kept.string());
   if (std::filesystem::exists(kept)) {
@@ -73,7 +74,7 @@ void run_published_sweep(const ReproduceFlags& flags) {
   const std::filesystem::path file = std::filesystem::path(flags.output) / data.filename().replace_extension(".json");
   const published_sweep::PublishedData sweep = published_sweep::load_published(data);
   if (!flags.output.empty()) {
-    std::filesystem::create_directories(flags.output);
+    make_folders(flags.output);
     cli::require_writable(file, "-o");
     std::error_code different;
     if (std::filesystem::equivalent(file, data, different))

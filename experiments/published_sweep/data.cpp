@@ -9,7 +9,7 @@
 #include <tuple>
 
 #include "shiplap/core/error.hpp"
-#include "shiplap/core/json.hpp"
+#include "shiplap/core/text_file.hpp"
 
 namespace shiplap::experiments::published_sweep {
 namespace {

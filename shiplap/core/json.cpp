@@ -1,24 +1,16 @@
 #include "shiplap/core/json.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
-#include <cstring>
-#include <filesystem>
 #include <nlohmann/json.hpp>
-#include <system_error>
 #include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "shiplap/core/printable.hpp"
-#include "shiplap/core/temporary_file.hpp"
-#include "shiplap/core/units.hpp"
+#include "shiplap/core/text_file.hpp"
 
 namespace shiplap {
 namespace {
@@ -137,47 +129,6 @@ class DocumentBuilder {
   std::vector<Open> open_;  // outermost first
   std::string key_;
 };
-
-std::string system_reason(int error) { return std::generic_category().message(error); }
-
-// Owns a file descriptor.
-class File {
- public:
-  explicit File(int descriptor) : descriptor_(descriptor) {}
-  ~File() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-  }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  int get() const { return descriptor_; }
-
- private:
-  int descriptor_;
-};
-
-[[noreturn]] void refuse_size(const std::string& source, std::uint64_t most) {
-  throw Error(
-      fmt::format("{}: it has more than {}, and no more is read of such a file; give a file that shiplap has "
-                  "written",
-                  source, to_string(Bytes{most})));
-}
-
-[[noreturn]] void cannot_write(const std::string& path, int error) {
-  const bool no_folder = error == ENOENT || error == ENOTDIR;
-  throw Error(fmt::format("cannot write {}: {}{}", printable(path), system_reason(error),
-                          no_folder ? "; create the folder first" : ""));
-}
-
-/// Whether the path is a symbolic link that the kernel would not follow where fs.protected_symlinks is on: in a sticky
-/// folder in which everybody may write, and neither of this user nor of the folder's owner.
-bool is_planted_link(const std::filesystem::path& path) {
-  struct stat link {};
-  struct stat folder {};
-  const std::filesystem::path parent = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
-  if (::lstat(path.c_str(), &link) != 0 || !S_ISLNK(link.st_mode) || ::stat(parent.c_str(), &folder) != 0) return false;
-  const bool is_shared = (folder.st_mode & S_ISVTX) != 0 && (folder.st_mode & S_IWOTH) != 0;
-  return is_shared && link.st_uid != ::geteuid() && link.st_uid != folder.st_uid;
-}
 
 /// Code point of the UTF-8 character of at most three bytes at the begin of the text.
 unsigned code_point(std::string_view text, std::size_t length) {
@@ -300,56 +251,7 @@ std::string json_text(const Json& json, int indent) {
   return out;
 }
 
-std::string read_text_file(const std::string& path, std::uint64_t most) {
-  const auto cannot_read = [&path](int error) {
-    throw Error(fmt::format("cannot read {}: {}", printable(path), system_reason(error)));
-  };
-  File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (file.get() < 0) cannot_read(errno);
-  std::string text;
-  std::vector<char> buffer(1 << 16);
-  while (true) {
-    const ssize_t got = ::read(file.get(), buffer.data(), buffer.size());
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) cannot_read(errno);
-    if (got == 0) return text;
-    if (text.size() + static_cast<std::size_t>(got) > most) refuse_size(path, most);
-    text.append(buffer.data(), static_cast<std::size_t>(got));
-  }
-}
-
 Json read_json_file(const std::string& path) { return parse_json(read_text_file(path), path); }
-
-void write_file_atomically(const std::string& path, std::string_view content) {
-  namespace fs = std::filesystem;
-  std::error_code error;
-  // A symbolic link stays, and its target is replaced.
-  fs::path target = path;
-  if (is_planted_link(target))
-    throw Error(fmt::format(
-        "cannot write {}: it is a symbolic link of another user in a folder where everybody may write, and could lead "
-        "to any file; remove it or name a file in a folder of yours",
-        printable(path)));
-  if (fs::is_symlink(target, error)) target = fs::canonical(target, error);
-  if (error && error != std::errc::no_such_file_or_directory) cannot_write(path, error.value());
-  struct stat old {};
-  const bool exists = ::stat(target.c_str(), &old) == 0;
-  if (!exists && errno != ENOENT) cannot_write(path, errno);
-  if (exists && S_ISDIR(old.st_mode)) cannot_write(path, EISDIR);
-  // Renaming would replace a device or a pipe by a regular file.
-  if (exists && !S_ISREG(old.st_mode))
-    throw Error(fmt::format("cannot write {}: not a regular file; give the path of a file", printable(path)));
-
-  try {
-    TemporaryFile file(target.parent_path());
-    int failure = exists && ::fchmod(file.descriptor(), old.st_mode & 07777) != 0 ? errno : 0;
-    if (failure == 0) failure = file.write(content);
-    if (failure == 0) failure = file.replace(target);
-    if (failure != 0) cannot_write(path, failure);
-  } catch (const std::system_error& refused) {
-    cannot_write(path, refused.code().value());
-  }
-}
 
 void require_schema(const JsonReader& document, const FileFormat& format) {
   const JsonReader name = document.at("schema");

@@ -1,4 +1,4 @@
-// Reading and writing JSON. Errors name the file, the key and what was expected. Files are written whole or not at all.
+// Reading and writing JSON. Errors name the file, the key and what was expected.
 #pragma once
 
 #include <cstdint>
@@ -64,18 +64,10 @@ class JsonReader {
 Json parse_json(std::string_view text, const std::string& source);
 /// Reads a file. Throws Error that names the path when the file cannot be read or is not JSON.
 Json read_json_file(const std::string&);
-/// Reads a file, device or pipe. Throws Error that names the path and the reason of the operating system, or says that
-/// it has more than `most` bytes, of which no more than that is read.
-std::string read_text_file(const std::string&, std::uint64_t most = limits::document_bytes);
 
 /// The value as text: on one line, or indented by this number of spaces. A terminal shows it and does not obey it:
 /// control characters, and those that turn the direction of text, are escaped. What is no UTF-8 becomes U+FFFD.
 std::string json_text(const Json&, int indent = -1);
-
-/// Writes a temporary file beside `path`, flushes it and renames it, so that readers see either the old or the new
-/// content. A symbolic link is followed, except that of another user in a folder where everybody may write (as /tmp).
-/// Throws Error that names the path and the reason of the operating system.
-void write_file_atomically(const std::string& path, std::string_view content);
 
 /// Throws Error unless the document has the schema and exactly the version of this format.
 void require_schema(const JsonReader& document, const FileFormat&);

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "shiplap/core/error.hpp"
-#include "shiplap/core/json.hpp"
+#include "shiplap/core/text_file.hpp"
 
 namespace shiplap {
 namespace {
@@ -20,14 +20,6 @@ namespace fs = std::filesystem;
 
 constexpr Seconds shortest_pause = milliseconds(5);
 constexpr Seconds longest_pause = milliseconds(200);
-
-void make_folder(const fs::path& folder) {
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error)
-    throw Error(fmt::format("cannot make the folder {}: {}; name one that all ranks can write", folder.string(),
-                            error.message()));
-}
 
 /// The rank that sent a message, from the name of its file; nullopt for other files.
 std::optional<std::size_t> sender(const std::string& name) {
@@ -43,7 +35,10 @@ FileRanks::FileRanks(const fs::path& shared, const std::string& run, std::size_t
     : run_(shared / run), rank_(rank), size_(size) {
   if (rank >= size) throw UsageError(fmt::format("rank {} of {} ranks: the first rank is 0", rank, size));
   try {
-    make_folder(inbox(rank));
+    make_folders(inbox(rank));
+  } catch (const Error& why) {
+    leave();
+    throw Error(fmt::format("{}; name one that all ranks can write", why.what()));
   } catch (...) {
     leave();
     throw;

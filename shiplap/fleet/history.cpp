@@ -10,6 +10,7 @@
 #include "shiplap/core/formats.hpp"
 #include "shiplap/core/json.hpp"
 #include "shiplap/core/statistics.hpp"
+#include "shiplap/core/text_file.hpp"
 
 namespace shiplap {
 namespace {

@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/text_file.hpp"
 
 namespace shiplap {
 namespace fs = std::filesystem;
@@ -61,8 +62,7 @@ std::string keep_profile(const Profile& profile, const DeviceInfo& info) {
     return "the profile is not kept, because neither XDG_CACHE_HOME nor HOME is set: write it with shiplap measure -o "
            "FILE";
   try {
-    std::error_code error;
-    fs::create_directories(path->parent_path(), error);
+    make_folders(path->parent_path());
     save_profile(profile, *path);
     return fmt::format("profile of {} kept in {}", info.id, path->string());
   } catch (const Error& e) {

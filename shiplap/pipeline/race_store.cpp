@@ -12,6 +12,7 @@
 #include "shiplap/core/file_lock.hpp"
 #include "shiplap/core/formats.hpp"
 #include "shiplap/core/json.hpp"
+#include "shiplap/core/text_file.hpp"
 #include "shiplap/pipeline/profile_cache.hpp"
 
 namespace shiplap {
@@ -138,8 +139,7 @@ std::string keep_race(const JobSignature& signature, const RaceResult& result) {
   const auto path = race_path(signature);
   if (!path) return "the winner is not kept, because neither XDG_CACHE_HOME nor HOME is set";
   try {
-    std::error_code error;
-    std::filesystem::create_directories(path->parent_path(), error);
+    make_folders(path->parent_path());
     const FileLock lock(path->string());
     Json races = entries_beside(signature, *path);
     races.push_back({{"node", signature.node}, {"size", signature.size}, {"race", to_json(result)}});

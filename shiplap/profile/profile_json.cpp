@@ -7,6 +7,7 @@
 
 #include "shiplap/core/formats.hpp"
 #include "shiplap/core/json.hpp"
+#include "shiplap/core/text_file.hpp"
 #include "shiplap/profile/json_text.hpp"
 #include "shiplap/profile/object_json.hpp"
 

@@ -9,6 +9,7 @@
 #include "shiplap/core/json.hpp"
 #include "shiplap/core/printable.hpp"
 #include "shiplap/core/quantity_json.hpp"
+#include "shiplap/core/text_file.hpp"
 
 namespace shiplap {
 namespace {

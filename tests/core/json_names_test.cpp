@@ -1,23 +1,18 @@
 // What terminals, other readers and other files see of the texts in JSON files of others.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/json.hpp"
+#include "shiplap/core/text_file.hpp"
 #include "tests/support/message_of.hpp"
 
 namespace shiplap {
 namespace {
 
-namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -55,47 +50,6 @@ TEST(JsonText, escapes_what_a_terminal_would_obey_and_is_the_same_value) {
 }
 
 TEST(JsonText, of_what_is_no_utf_8_has_a_replacement_character) { EXPECT_EQ(json_text("a\xff"), "\"a\uFFFD\""); }
-
-/// A folder in which everybody may write, as /tmp, with a link that another user has planted.
-class SharedFolder : public ::testing::Test {
- protected:
-  void SetUp() override {
-    if (geteuid() != 0) GTEST_SKIP() << "only root can make files of another user";
-    std::string name = (fs::temp_directory_path() / "shiplap-shared-XXXXXX").string();
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    folder = name;
-    ASSERT_EQ(chmod(folder.c_str(), 01777), 0);
-    std::ofstream(folder / "precious") << "precious";
-    fs::create_symlink("precious", folder / "link");
-  }
-  void TearDown() override {
-    if (!folder.empty()) fs::remove_all(folder);
-  }
-  void link_belongs_to(uid_t user) const { ASSERT_EQ(lchown((folder / "link").c_str(), user, user), 0); }
-  fs::path folder;
-  static constexpr uid_t another_user = 65534;
-};
-
-TEST_F(SharedFolder, a_link_of_another_user_is_not_written_through) {
-  link_belongs_to(another_user);
-  EXPECT_THAT(message_of([&] { write_file_atomically(folder / "link", "new"); }),
-              HasSubstr("symbolic link of another user"));
-  EXPECT_EQ(read_text_file(folder / "precious"), "precious");
-}
-
-TEST_F(SharedFolder, an_own_link_is_followed_and_stays) {
-  link_belongs_to(geteuid());
-  write_file_atomically(folder / "link", "new");
-  EXPECT_TRUE(fs::is_symlink(folder / "link"));
-  EXPECT_EQ(read_text_file(folder / "precious"), "new");
-}
-
-TEST_F(SharedFolder, a_link_in_a_folder_of_ones_own_is_followed) {
-  ASSERT_EQ(chmod(folder.c_str(), 0755), 0);
-  link_belongs_to(another_user);
-  write_file_atomically(folder / "link", "new");
-  EXPECT_EQ(read_text_file(folder / "precious"), "new");
-}
 
 }  // namespace
 }  // namespace shiplap

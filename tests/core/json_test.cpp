@@ -1,42 +1,14 @@
 #include "shiplap/core/json.hpp"
 
 #include <gtest/gtest.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include <atomic>
-#include <csignal>
-#include <cstdlib>
-#include <filesystem>
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <thread>
 
 #include "tests/support/message_of.hpp"
 
 namespace shiplap {
 namespace {
-
-namespace fs = std::filesystem;
-
-// A folder that goes away with the test.
-class JsonFile : public ::testing::Test {
- protected:
-  JsonFile() {
-    std::string name = (fs::temp_directory_path() / "shiplap-json-XXXXXX").string();
-    if (!::mkdtemp(name.data())) throw Error("no temporary folder");
-    folder_ = name;
-  }
-  ~JsonFile() override {
-    std::error_code ignored;
-    fs::remove_all(folder_, ignored);
-  }
-  std::size_t entries() const {
-    return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()));
-  }
-  fs::path folder_;
-};
 
 const Json& document() {
   static const Json value = parse_json(R"({
@@ -158,89 +130,6 @@ TEST(Json, content_hash_has_the_published_test_vectors_of_fnv_1a) {
   EXPECT_EQ(content_hash(""), "cbf29ce484222325");
   EXPECT_EQ(content_hash("a"), "af63dc4c8601ec8c");
   EXPECT_EQ(content_hash("foobar"), "85944171f73967e8");
-}
-
-TEST_F(JsonFile, what_is_written_is_read_back) {
-  const fs::path path = folder_ / "a.json";
-  write_file_atomically(path, R"({"x": 1})");
-  EXPECT_EQ(read_text_file(path), R"({"x": 1})");
-  EXPECT_EQ(JsonReader(read_json_file(path), path.string()).value()["x"], 1);
-  const std::string large(3 << 20, 'y');
-  write_file_atomically(path, large);
-  EXPECT_EQ(read_text_file(path), large);
-  EXPECT_EQ(entries(), 1u);
-}
-
-TEST_F(JsonFile, a_name_without_a_folder_is_written_where_the_program_runs) {
-  const fs::path before = fs::current_path();
-  fs::current_path(folder_);
-  write_file_atomically("bare.json", "1");
-  fs::current_path(before);
-  EXPECT_EQ(read_text_file(folder_ / "bare.json"), "1");
-}
-
-TEST_F(JsonFile, replacing_keeps_permissions_and_links) {
-  const fs::path path = folder_ / "a.json";
-  write_file_atomically(path, "old");
-  fs::permissions(path, fs::perms::owner_read | fs::perms::owner_write);
-  fs::create_symlink("a.json", folder_ / "link.json");
-  write_file_atomically(folder_ / "link.json", "new");
-  EXPECT_TRUE(fs::is_symlink(folder_ / "link.json"));
-  EXPECT_EQ(read_text_file(path), "new");
-  EXPECT_EQ(fs::status(path).permissions(), fs::perms::owner_read | fs::perms::owner_write);
-}
-
-TEST_F(JsonFile, failures_name_the_path_and_the_reason) {
-  const std::string missing = (folder_ / "no" / "a.json").string();
-  EXPECT_EQ(message_of([&] { write_file_atomically(missing, "x"); }),
-            "cannot write " + missing + ": No such file or directory; create the folder first");
-  EXPECT_EQ(message_of([&] { write_file_atomically(folder_, "x"); }),
-            "cannot write " + folder_.string() + ": Is a directory");
-  EXPECT_EQ(message_of([&] { read_json_file(missing); }), "cannot read " + missing + ": No such file or directory");
-  EXPECT_EQ(message_of([&] { read_text_file(folder_); }), "cannot read " + folder_.string() + ": Is a directory");
-  EXPECT_EQ(entries(), 0u);
-}
-
-TEST_F(JsonFile, a_pipe_is_not_replaced_by_a_file) {
-  const fs::path path = folder_ / "pipe";
-  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
-  EXPECT_NE(message_of([&] { write_file_atomically(path, "x"); }).find("not a regular file"), std::string::npos);
-  EXPECT_TRUE(fs::is_fifo(path));
-}
-
-TEST_F(JsonFile, a_write_that_fails_half_way_leaves_the_old_content_and_no_other_file) {
-  const fs::path path = folder_ / "a.json";
-  write_file_atomically(path, "old");
-  // A limit on file size stands for a full disk; in a child, because it cannot be raised again by everyone.
-  const auto child = [&] {
-    std::signal(SIGXFSZ, SIG_IGN);
-    const rlimit limit{4096, 4096};
-    ::setrlimit(RLIMIT_FSIZE, &limit);
-    const std::string message = message_of([&] { write_file_atomically(path, std::string(1 << 20, 'x')); });
-    std::_Exit(message == "cannot write " + path.string() + ": File too large" ? 0 : 1);
-  };
-  EXPECT_EXIT(child(), ::testing::ExitedWithCode(0), "");
-  EXPECT_EQ(read_text_file(path), "old");
-  EXPECT_EQ(entries(), 1u);
-}
-
-TEST_F(JsonFile, readers_see_the_old_content_or_the_new_and_never_a_part) {
-  const fs::path path = folder_ / "a.json";
-  const std::string a(200'000, 'a');
-  const std::string b(100'000, 'b');
-  write_file_atomically(path, a);
-  std::atomic<bool> done{false};
-  std::thread writer([&] {
-    for (int i = 0; i < 50; ++i) write_file_atomically(path, i % 2 == 0 ? b : a);
-    done = true;
-  });
-  std::size_t torn = 0;
-  while (!done) {
-    const std::string seen = read_text_file(path);
-    torn += seen != a && seen != b;
-  }
-  writer.join();
-  EXPECT_EQ(torn, 0u);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "shiplap/core/json.hpp"
+#include "shiplap/core/text_file.hpp"
 #include "tests/support/message_of.hpp"
 
 namespace shiplap {

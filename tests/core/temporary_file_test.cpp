@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "shiplap/core/deadline.hpp"
-#include "shiplap/core/json.hpp"
+#include "shiplap/core/text_file.hpp"
 
 namespace shiplap {
 namespace {

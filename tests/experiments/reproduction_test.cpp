@@ -9,6 +9,7 @@
 #include <set>
 
 #include "experiments/page.hpp"
+#include "shiplap/core/text_file.hpp"
 #include "shiplap/device/open.hpp"
 #include "tests/support/planted_profile.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "shiplap/core/json.hpp"
+#include "shiplap/core/text_file.hpp"
 #include "tests/fuzz/target.hpp"
 
 namespace shiplap::fuzz {

@@ -10,7 +10,7 @@
 #include <system_error>
 
 #include "shiplap/core/deadline.hpp"
-#include "shiplap/core/json.hpp"
+#include "shiplap/core/text_file.hpp"
 #include "tests/killed/killed_program.hpp"
 
 namespace shiplap {

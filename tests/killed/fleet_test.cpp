@@ -9,7 +9,7 @@
 #include <string>
 
 #include "shiplap/core/deadline.hpp"
-#include "shiplap/core/json.hpp"
+#include "shiplap/core/text_file.hpp"
 #include "tests/killed/killed_program.hpp"
 
 namespace shiplap {

@@ -14,6 +14,7 @@
 #include "shiplap/core/deadline.hpp"
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/json.hpp"
+#include "shiplap/core/text_file.hpp"
 #include "tests/killed/killed_program.hpp"
 
 namespace shiplap {

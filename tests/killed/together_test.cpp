@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "shiplap/core/json.hpp"
+#include "shiplap/core/text_file.hpp"
 #include "tests/killed/killed_program.hpp"
 #include "tests/killed/scenario.hpp"
 

@@ -12,7 +12,7 @@
 #include <string>
 
 #include "shiplap/core/file_lock.hpp"
-#include "shiplap/core/json.hpp"
+#include "shiplap/core/text_file.hpp"
 #include "shiplap/fleet/history.hpp"
 
 namespace {

@@ -78,7 +78,8 @@ TEST_F(ProfileCache, that_cannot_be_read_is_an_error_and_not_measured_anew) {
 
 TEST_F(ProfileCache, that_is_no_folder_keeps_nothing_and_says_so) {
   std::ofstream(folder / "shiplap") << "a file";
-  EXPECT_THAT(keep_profile(planted_profile(), gpu.info()), StartsWith("the profile is not kept: "));
+  EXPECT_THAT(keep_profile(planted_profile(), gpu.info()),
+              StartsWith("the profile is not kept: cannot make the folder "));
   EXPECT_EQ(parameter_hash(found(true)), parameter_hash(planted_profile())) << "it is used all the same";
 }
 

@@ -134,6 +134,13 @@ TEST_F(Race, is_run_anew_where_the_kept_winner_does_not_fit) {
   EXPECT_TRUE(plan(node, job(), {.race = milliseconds(20)}).race->kept) << "the new winner is kept instead";
 }
 
+TEST_F(Race, is_not_kept_where_its_folder_cannot_be_made_and_says_so) {
+  std::filesystem::create_directories(cache / "shiplap");
+  std::ofstream(cache / "shiplap" / "races") << "a file";
+  EXPECT_THAT(plan(node, job(), {.race = milliseconds(20)}).race->note,
+              ::testing::HasSubstr("the winner is not kept: cannot make the folder"));
+}
+
 // Each process keeps races of sizes of its own, all of one job and thus in one file.
 TEST_F(Race, of_many_processes_is_in_the_cache_of_all) {
   constexpr int processes = 8;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "shiplap/core/json.hpp"
+#include "shiplap/core/text_file.hpp"
 #include "shiplap/profile/profile.hpp"
 #include "tests/profile/full_profile.hpp"
 #include "tests/profile/refusals.hpp"

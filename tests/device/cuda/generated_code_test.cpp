@@ -6,7 +6,7 @@
 #include <regex>
 #include <string>
 
-#include "shiplap/core/json.hpp"
+#include "shiplap/core/text_file.hpp"
 
 namespace shiplap {
 namespace {

@@ -2,7 +2,7 @@
 #include <exception>
 #include <iostream>
 
-#include "shiplap/core/json.hpp"
+#include "shiplap/core/text_file.hpp"
 #include "shiplap/emit/block_text.hpp"
 
 int main(int argc, char** argv) {

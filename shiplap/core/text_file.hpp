@@ -1,0 +1,29 @@
+// Whole files of text. They are written whole or not at all.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "shiplap/core/formats.hpp"
+
+namespace shiplap {
+
+/// Reads a file, device or pipe. Throws Error that names the path and the reason of the operating system, or says that
+/// it has more than `most` bytes, of which no more than that is read.
+std::string read_text_file(const std::string&, std::uint64_t most = limits::document_bytes);
+
+/// Writes a temporary file beside `path`, flushes it and renames it, so that readers see either the old or the new
+/// content. A symbolic link is followed, except that of another user in a folder where everybody may write (as /tmp).
+/// Throws Error that names the path and the reason of the operating system.
+void write_file_atomically(const std::string& path, std::string_view content);
+
+/// Makes the folder, and those that it is in, where they are missing. Throws Error that names the folder and the reason
+/// of the operating system.
+void make_folders(const std::filesystem::path&);
+
+/// Throws Error that says that `source` has more than `most` bytes.
+[[noreturn]] void refuse_size(const std::string& source, std::uint64_t most);
+
+}  // namespace shiplap
