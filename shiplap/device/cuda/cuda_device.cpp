@@ -222,7 +222,7 @@ class CudaDevice final : public MeasurableDevice {
             fmt::format("the kernels of this build on cuda:{}", gpu));
     }
     patterns_.push_back(
-        std::make_unique<DevicePattern>(api_, static_cast<unsigned>(attribute(cudaDevAttrMultiProcessorCount))));
+        std::make_unique<DevicePattern>(api_, static_cast<unsigned>(attribute(cudaDevAttrMultiProcessorCount, gpu))));
   }
 
   /// Makes the GPU current for this thread. Another device may have changed it since the last call.
@@ -242,12 +242,12 @@ class CudaDevice final : public MeasurableDevice {
     return *patterns_[memory.place().index];
   }
 
-  int attribute(cudaDeviceAttr which) const {
+  int attribute(cudaDeviceAttr which, int gpu) const {
     int value = 0;
-    check(api_, api_.device_get_attribute(&value, which, index_), "cudaDeviceGetAttribute",
-          fmt::format("cuda:{}", index_));
+    check(api_, api_.device_get_attribute(&value, which, gpu), "cudaDeviceGetAttribute", fmt::format("cuda:{}", gpu));
     return value;
   }
+  int attribute(cudaDeviceAttr which) const { return attribute(which, index_); }
 
   /// Throws Error when less than `size` is free on `gpu`, which must be selected.
   void require_free(Bytes size, int gpu) const {
@@ -263,8 +263,8 @@ class CudaDevice final : public MeasurableDevice {
   Memory allocate_managed(Place place, Bytes size) {
     const int gpu = place.is_gpu() ? gpus_.at(place) : index_;
     select(gpu);
-    if (attribute(cudaDevAttrConcurrentManagedAccess) == 0)
-      throw Unsupported(fmt::format("cuda:{} does not move pages of managed memory on demand", index_));
+    if (attribute(cudaDevAttrConcurrentManagedAccess, gpu) == 0)
+      throw Unsupported(fmt::format("cuda:{} does not move pages of managed memory on demand", gpu));
     if (size.count == 0) return {nullptr, size, place, MemoryKind::managed, [](std::byte*) {}};
     require_free(size, gpu);  // with less free memory the driver would evict pages
     void* data = nullptr;

@@ -78,6 +78,16 @@ TEST_F(CudaRefusal, to_manage_memory_whose_pages_the_gpu_does_not_move) {
   EXPECT_EQ(fake_cuda().count("malloc_managed"), 0u);
 }
 
+TEST_F(CudaRefusal, to_manage_memory_names_the_gpu_that_does_not_move_its_pages) {
+  api.device_get_attribute = [](int* value, cudaDeviceAttr which, int gpu) {
+    *value = which == cudaDevAttrConcurrentManagedAccess && gpu == 1 ? 0 : 2;
+    return cudaSuccess;
+  };
+  EXPECT_NO_THROW(both->allocate(Place::gpu(0), MemoryKind::managed, 256_B));
+  EXPECT_EQ(message_of<Unsupported>([&] { both->allocate(Place::gpu(1), MemoryKind::managed, 256_B); }),
+            "cuda:1 does not move pages of managed memory on demand");
+}
+
 TEST_F(CudaRefusal, of_memory_on_a_gpu_that_the_device_does_not_have) {
   for (const MemoryKind kind : {MemoryKind::device, MemoryKind::managed}) {
     EXPECT_EQ(message_of<Unsupported>([&] { device->allocate(Place::gpu(1), kind, 256_B); }),
