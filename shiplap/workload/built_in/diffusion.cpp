@@ -177,8 +177,9 @@ Workload diffusion(Parameters& parameters, const CudaKernels& cuda) {
   if (inverse < 32) parameters.refuse("inverse_alpha must be at least 32: with a larger α the time steps are unstable");
   s.alpha = 1.0 / static_cast<double>(inverse);
   s.split_by_steps = parameters.one_of("split", {"levels", "steps"}) == 1;
-  if (s.nz > std::numeric_limits<std::uint64_t>::max() / 64 / points_of(s))
-    parameters.refuse("nx, ny and nz give more points than can be addressed");
+  // A step reads and writes 8 bytes of each point, and the bytes of all steps are counted.
+  if (s.nz > std::numeric_limits<std::uint64_t>::max() / 64 / points_of(s) / s.steps)
+    parameters.refuse("nx, ny, nz and steps give more bytes than can be counted");
 
   const std::uint64_t field = s.nz * points_of(s);
   const auto updates = static_cast<double>(field) * s.steps;

@@ -90,9 +90,10 @@ TEST(Diffusion, refuses_a_coefficient_with_which_steps_are_unstable) {
   EXPECT_THROW(find_workload("diffusion:inverse_alpha=31", {}), UsageError);
 }
 
-TEST(Diffusion, refuses_more_points_than_can_be_addressed) {
-  EXPECT_EQ(message_of<UsageError>([] { find_workload("diffusion:nx=1Mi,ny=1Mi,nz=256Ki", {}); }),
-            "diffusion: nx, ny and nz give more points than can be addressed");
+TEST(Diffusion, refuses_more_bytes_than_can_be_counted) {
+  for (const char* text : {"diffusion:nx=1Mi,ny=1Mi,nz=256Ki,steps=1", "diffusion:nx=1Mi,ny=1Mi,nz=1,steps=1Mi"})
+    EXPECT_EQ(message_of<UsageError>([&] { find_workload(text, {}); }),
+              "diffusion: nx, ny, nz and steps give more bytes than can be counted");
   EXPECT_NO_THROW(find_workload("diffusion:nx=1Mi,ny=1Mi,nz=1Ki", {}));
 }
 
