@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <hwloc.h>
+#include <sys/prctl.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -100,8 +101,10 @@ std::string count_of(hwloc_topology_t topology, hwloc_obj_type_t type) {
   return count > 0 ? std::to_string(count) : unknown_fact;
 }
 
-/// The active setting of transparent huge pages, which the file has in brackets: "always [madvise] never".
+/// The active setting of transparent huge pages, which the file has in brackets: "always [madvise] never". A process
+/// can be without them whatever the setting, because it inherits that from what started it.
 std::string huge_pages() {
+  if (prctl(PR_GET_THP_DISABLE, 0, 0, 0, 0) > 0) return "never in this process";
   std::ifstream file("/sys/kernel/mm/transparent_hugepage/enabled");
   std::string word;
   while (file >> word)

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tests/support/message_of.hpp"
+#include "tests/support/without_huge_pages.hpp"
 
 namespace shiplap {
 namespace {
@@ -41,6 +42,12 @@ TEST(HostFacts, agrees_with_the_kernel_on_the_processor) {
   const std::string cpu = host_facts().at("host.cpu");
   if (cpu == "unknown") GTEST_SKIP() << "hwloc finds no model here";
   EXPECT_EQ(cpu, model);
+}
+
+TEST(HostFacts, says_when_this_process_gets_no_huge_pages_whatever_the_setting) {
+  const WithoutHugePages without;
+  if (!without.is_set()) GTEST_SKIP() << "this kernel cannot keep them from a process";
+  EXPECT_EQ(host_facts().at("host.huge_pages"), "never in this process");
 }
 
 TEST(HostFacts, agrees_with_the_kernel_on_memory) {

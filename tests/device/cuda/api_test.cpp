@@ -5,19 +5,15 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <cstdio>
 #include <cstring>
-#include <fstream>
 #include <functional>
 #include <map>
-#include <optional>
 #include <set>
 #include <string>
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/device/cuda/cuda_device.hpp"
 #include "shiplap/device/cuda/gpu_set.hpp"
-#include "shiplap/profile/topology.hpp"
 #include "tests/device/cuda/fake_api.hpp"
 #include "tests/device/cuda/pieces.hpp"
 #include "tests/support/message_of.hpp"
@@ -85,7 +81,6 @@ struct Fixture : ::testing::Test {
   };
 };
 using CudaExecutionFake = Fixture;
-using CudaDeviceFake = Fixture;
 
 TEST_F(CudaExecutionFake, moves_every_chunk_through_the_kernel) {
   std::memset(host.data(), 0x5a, host.size().count);
@@ -406,88 +401,6 @@ TEST_F(CudaExecutionFake, does_not_hold_what_the_host_waits_for) {
   const auto execution =
       device->prepare(ring_pipeline(1), {.buffers = {far.data(), host.data(), gpu.data()}, .kernels = {}});
   EXPECT_THAT(message_of<Unsupported>([&] { execution->run({.hold = true}); }), HasSubstr("op 0"));
-}
-
-TEST_F(CudaDeviceFake, names_the_numbers_when_device_memory_is_short) {
-  fake_cuda().calls.clear();
-  EXPECT_THAT(message_of([&] { device->allocate(Place::gpu(), MemoryKind::device, 2_MiB); }),
-              AllOf(HasSubstr("2 MiB"), HasSubstr("1 MiB of 4 MiB are free")));
-  EXPECT_EQ(fake_cuda().count("malloc_device"), 0u);
-
-  fake_cuda().fail(0, cudaErrorMemoryAllocation, "malloc_device");  // there was enough in all, not in one piece
-  EXPECT_THAT(message_of([&] { device->allocate(Place::gpu(), MemoryKind::device, 512_KiB); }),
-              AllOf(HasSubstr("cudaMalloc"), HasSubstr("512 KiB"), HasSubstr("1 MiB of 4 MiB are free"),
-                    HasSubstr("smaller ring")));
-  EXPECT_EQ(fake_cuda().live(), before);
-}
-
-TEST_F(CudaDeviceFake, names_the_size_when_memory_cannot_be_pinned) {
-  fake_cuda().fail(0, cudaErrorMemoryAllocation, "host_register");
-  EXPECT_THAT(message_of([&] { device->allocate(Place::host(), MemoryKind::pinned, 512_KiB); }),
-              AllOf(HasSubstr("cudaHostRegister"), HasSubstr("512 KiB"), HasSubstr("available")));
-  EXPECT_THAT(message_of<Unsupported>([&] { device->allocate(Place::gpu(), MemoryKind::pinned, 1_MiB); }),
-              HasSubstr("on the host, not on a GPU"));
-}
-
-/// Of the mapping that holds this address, in KiB; nullopt when the system does not say.
-std::optional<std::uint64_t> in_huge_pages(const void* address) {
-  std::ifstream maps("/proc/self/smaps");
-  const auto wanted = reinterpret_cast<std::uintptr_t>(address);
-  bool inside = false;
-  for (std::string line; std::getline(maps, line);) {
-    unsigned long long first = 0, last = 0, kibibytes = 0;
-    if (std::sscanf(line.c_str(), "%llx-%llx ", &first, &last) == 2) inside = first <= wanted && wanted < last;
-    if (inside && std::sscanf(line.c_str(), "AnonHugePages: %llu kB", &kibibytes) == 1) return kibibytes;
-  }
-  return std::nullopt;
-}
-
-TEST_F(CudaDeviceFake, puts_pinned_memory_into_huge_pages_where_the_system_has_them) {
-  const std::string setting = host_facts().at("host.huge_pages");
-  if (setting != "madvise" && setting != "always") GTEST_SKIP() << "host.huge_pages: " << setting;
-  const Memory pinned = device->allocate(Place::host(), MemoryKind::pinned, 63_MiB);
-  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(pinned.data()) % (2_MiB).count, 0u);
-  const auto huge = in_huge_pages(pinned.data());
-  if (!huge) GTEST_SKIP() << "the system does not say what pages memory is in";
-  EXPECT_GE(*huge, 48u * 1024) << "of 64 MiB; the host's memory may be full or scattered";
-}
-
-TEST_F(CudaDeviceFake, frees_what_it_allocated) {
-  { const Memory more = device->allocate(Place::gpu(), MemoryKind::device, 4_KiB); }
-  EXPECT_EQ(fake_cuda().live(), before);
-  host = {};
-  gpu = {};
-  device.reset();
-  EXPECT_EQ(fake_cuda().live(), 0);
-}
-
-TEST(ListCuda, gives_the_reason_when_the_runtime_sees_no_gpu) {
-  const Api api = fake_api();
-  fake_cuda().fail(0, cudaErrorNoDevice, "get_device_count");
-  std::string why;
-  EXPECT_TRUE(list_cuda(why, api).empty());
-  EXPECT_THAT(why, AllOf(HasSubstr("cudaGetDeviceCount"), HasSubstr("cudaErrorNoDevice"), HasSubstr("nvidia-smi")));
-  EXPECT_EQ(fake_cuda().last_error, cudaSuccess);
-}
-
-TEST(ListCuda, names_a_gpu_that_cannot_be_opened_and_lists_the_others) {
-  const Api api = fake_api();
-  fake_cuda().devices = 2;
-  fake_cuda().fail(0, cudaErrorDevicesUnavailable, "set_device");
-  std::string why;
-  const auto found = list_cuda(why, api);
-  ASSERT_EQ(found.size(), 1u);
-  EXPECT_EQ(found[0].id, "cuda:1");
-  EXPECT_THAT(why, AllOf(HasSubstr("cuda:0"), HasSubstr("cudaErrorDevicesUnavailable")));
-  EXPECT_EQ(fake_cuda().live(), 0);
-}
-
-TEST(OpenCuda, names_the_gpus_there_are_and_refuses_a_gpu_without_code) {
-  const Api api = fake_api();
-  EXPECT_THAT(message_of<Unsupported>([&] { open_cuda(3, api); }), AllOf(HasSubstr("cuda:3"), HasSubstr("cuda:0")));
-  fake_cuda().fail(0, cudaErrorNoKernelImageForDevice, "func_get_attributes");
-  EXPECT_THAT(message_of<Unsupported>([&] { open_cuda(0, api); }), HasSubstr("CMAKE_CUDA_ARCHITECTURES"));
-  EXPECT_EQ(fake_cuda().live(), 0);
 }
 
 }  // namespace

@@ -1,0 +1,21 @@
+// A process that gets no huge pages while an object lives, nor what it starts meanwhile.
+#pragma once
+
+#include <sys/prctl.h>
+
+namespace shiplap {
+
+class WithoutHugePages {
+ public:
+  WithoutHugePages() : is_set_(prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0) == 0) {}
+  ~WithoutHugePages() { prctl(PR_SET_THP_DISABLE, 0, 0, 0, 0); }
+  WithoutHugePages(const WithoutHugePages&) = delete;
+  WithoutHugePages& operator=(const WithoutHugePages&) = delete;
+  /// False where the kernel cannot do that.
+  bool is_set() const { return is_set_; }
+
+ private:
+  bool is_set_;
+};
+
+}  // namespace shiplap
