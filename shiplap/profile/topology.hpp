@@ -7,9 +7,9 @@
 namespace shiplap {
 
 /// The conditions `host.cpu`, `host.packages`, `host.cores`, `host.hardware_threads`, `host.numa_nodes`, `host.memory`,
-/// `host.page_size`, `host.huge_pages` (the setting of transparent huge pages, for this process), `host.governor`, `host.turbo`,
-/// `host.iommu`, `host.hypervisor` and `host.kernel`; counts include only what this process may use. A fact that
-/// cannot be determined is "unknown". Throws Error when the machine cannot be examined at all.
+/// `host.page_size`, `host.huge_pages` (the setting of transparent huge pages, for this process), `host.governor`,
+/// `host.turbo`, `host.iommu`, `host.hypervisor` and `host.kernel`; counts include only what this process may use. A
+/// fact that cannot be determined is "unknown". Throws Error when the machine cannot be examined at all.
 Conditions host_facts();
 
 /// Bytes per second in each direction that a link such as "32.0 GT/s PCIe x16" carries after line coding (8b/10b up to
