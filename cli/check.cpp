@@ -4,7 +4,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <chrono>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -14,6 +13,7 @@
 #include "cli/node.hpp"
 #include "cli/parameter_names.hpp"
 #include "cli/profile_cache.hpp"
+#include "shiplap/core/deadline.hpp"
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/text_file.hpp"
 #include "shiplap/device/open.hpp"
@@ -124,8 +124,7 @@ class Checking {
 
   void write_metrics(const NodeCheck& checked) const {
     if (flags_.prometheus.empty()) return;
-    const CheckTiming timing{.duration = wall_clock() - program_start,
-                             .finished = std::chrono::system_clock::now().time_since_epoch()};
+    const CheckTiming timing{.duration = wall_clock() - program_start, .finished = time_since_1970()};
     try {
       write_file_atomically(flags_.prometheus, check_metrics(node_, checked, timing));
     } catch (const Error& error) {  // the verdict stands

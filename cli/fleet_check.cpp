@@ -21,6 +21,7 @@
 #include "cli/node.hpp"
 #include "cli/own_program.hpp"
 #include "cli/version.hpp"
+#include "shiplap/core/deadline.hpp"
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/json.hpp"
 #include "shiplap/core/text_file.hpp"
@@ -100,7 +101,7 @@ Json checked(const std::string& device, const std::string& budget) {
 /// that a clock must have been set.
 Seconds until_copies(Seconds begin) {
   constexpr Seconds longest_wait{120};
-  const Seconds wait = begin - std::chrono::system_clock::now().time_since_epoch();
+  const Seconds wait = begin - time_since_1970();
   if (wait > longest_wait)
     throw Error(fmt::format(
         "--begin: the copies are to begin in {:.0f} s, so that the clock of this host or of the one that asked "

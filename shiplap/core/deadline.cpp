@@ -10,6 +10,8 @@ namespace shiplap {
 
 Seconds wall_clock() { return std::chrono::steady_clock::now().time_since_epoch(); }
 
+Seconds time_since_1970() { return std::chrono::system_clock::now().time_since_epoch(); }
+
 void sleep_for(Seconds time) {
   constexpr Seconds longest{1e9};  // the system's clocks cannot count much more
   std::this_thread::sleep_for(std::min(time, longest));

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <deque>
 #include <limits>
 #include <map>
@@ -13,6 +12,7 @@
 #include <tuple>
 #include <utility>
 
+#include "shiplap/core/deadline.hpp"
 #include "shiplap/core/error.hpp"
 #include "shiplap/fleet/at_once.hpp"
 #include "shiplap/fleet/rank_message.hpp"
@@ -27,8 +27,6 @@ constexpr Seconds until_copies_per_gpu{0.5};
 constexpr Seconds copies_take{20};
 /// Shortest time between two looks at which ranks are late.
 constexpr Seconds look = milliseconds(100);
-
-Seconds now_since_1970() { return std::chrono::system_clock::now().time_since_epoch(); }
 
 /// What is known of a rank.
 struct RankState {
@@ -110,7 +108,7 @@ class Coordinator {
     const bool was_open = is_awaited(message.from);
     try {
       const RankReport report = report_from_text(message.text, fmt::format("message of {}", name(message.from)));
-      state.clock_ahead = std::max(state.clock_ahead, report.clock - now_since_1970());
+      state.clock_ahead = std::max(state.clock_ahead, report.clock - time_since_1970());
       std::visit([&](const auto& what) { take(message.from, what); }, report.what);
     } catch (const Error& error) {
       run_.failed.push_back(error.what());
@@ -315,7 +313,7 @@ class Coordinator {
     // All ranks of a node have one clock. It is at least as far ahead as the quickest report says.
     Seconds ahead = states_[node.ranks.front()].clock_ahead;
     for (const std::size_t rank : node.ranks) ahead = std::max(ahead, states_[rank].clock_ahead);
-    const Seconds begin = now_since_1970() + delay + ahead;
+    const Seconds begin = time_since_1970() + delay + ahead;
     for (const std::size_t rank : node.ranks) {
       const std::vector<std::string>& devices = states_[rank].devices;
       if (!open(rank, devices, wall_clock() + delay + copies_take + options_.grace)) continue;

@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "shiplap/core/deadline.hpp"
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/formats.hpp"
 #include "shiplap/core/json.hpp"
@@ -13,11 +13,10 @@ namespace shiplap {
 namespace {
 
 Json message(const char* kind) {
-  const Seconds clock = std::chrono::system_clock::now().time_since_epoch();
   return {{"schema", formats::rank_message.schema},
           {"version", formats::rank_message.version},
           {"kind", kind},
-          {"clock", clock.count()}};
+          {"clock", time_since_1970().count()}};
 }
 
 std::string text_of(const Json& json) { return json_text(json); }

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cmath>
+#include <ctime>
 #include <limits>
 
 namespace shiplap {
@@ -25,6 +26,13 @@ TEST(Deadline, passes_when_its_clock_reaches_it) {
 TEST(Deadline, never_passes_when_none_was_given) {
   EXPECT_FALSE(Deadline().passed());
   EXPECT_TRUE(std::isinf(Deadline().left().count()));
+}
+
+TEST(TimeSince1970, is_that_of_the_system) {
+  const std::time_t before = std::time(nullptr);
+  const double now = time_since_1970().count();
+  EXPECT_GE(now, static_cast<double>(before) - 1);  // the system may round its seconds down a little later
+  EXPECT_LE(now, static_cast<double>(std::time(nullptr)) + 1);
 }
 
 TEST(Deadline, takes_the_wall_clock_unless_told_otherwise) {
