@@ -21,6 +21,14 @@ namespace fs = std::filesystem;
 constexpr Seconds shortest_pause = milliseconds(5);
 constexpr Seconds longest_pause = milliseconds(200);
 
+void make_shared_folder(const fs::path& folder) {
+  try {
+    make_folders(folder);
+  } catch (const Error& why) {
+    throw Error(fmt::format("{}; name one that all ranks can write", why.what()));
+  }
+}
+
 /// The rank that sent a message, from the name of its file; nullopt for other files.
 std::optional<std::size_t> sender(const std::string& name) {
   std::size_t from = 0;
@@ -35,10 +43,7 @@ FileRanks::FileRanks(const fs::path& shared, const std::string& run, std::size_t
     : run_(shared / run), rank_(rank), size_(size) {
   if (rank >= size) throw UsageError(fmt::format("rank {} of {} ranks: the first rank is 0", rank, size));
   try {
-    make_folders(inbox(rank));
-  } catch (const Error& why) {
-    leave();
-    throw Error(fmt::format("{}; name one that all ranks can write", why.what()));
+    make_shared_folder(inbox(rank));
   } catch (...) {
     leave();
     throw;
