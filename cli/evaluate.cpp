@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/common.hpp"
-#include "shiplap/core/error.hpp"
 #include "shiplap/core/json.hpp"
 #include "shiplap/core/printable.hpp"
 #include "shiplap/core/text_file.hpp"

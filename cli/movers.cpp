@@ -8,7 +8,6 @@
 
 #include "cli/common.hpp"
 #include "shiplap/core/error.hpp"
-#include "shiplap/core/json.hpp"
 #include "shiplap/core/printable.hpp"
 #include "shiplap/core/text_file.hpp"
 #include "shiplap/plan/mover_table.hpp"

@@ -12,7 +12,7 @@
 
 #include "cli/common.hpp"
 #include "shiplap/core/error.hpp"
-#include "shiplap/core/json.hpp"
+#include "shiplap/core/formats.hpp"
 #include "shiplap/core/printable.hpp"
 #include "shiplap/core/text_file.hpp"
 #include "shiplap/pipeline/profile_cache.hpp"

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "cli/effects.hpp"
-#include "shiplap/core/error.hpp"
 #include "shiplap/core/json.hpp"
 #include "shiplap/core/printable.hpp"
 #include "shiplap/core/text_file.hpp"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "recorder/calls.hpp"
-#include "shiplap/advise/recording.hpp"
+#include "shiplap/advise/recording_writer.hpp"
 
 namespace shiplap::recorder {
 

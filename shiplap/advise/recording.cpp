@@ -3,33 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <istream>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
+#include "shiplap/advise/recording_names.hpp"
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/formats.hpp"
 #include "shiplap/core/json.hpp"
 
 namespace shiplap {
 namespace {
-
-constexpr std::array order_names{
-    std::pair{RecordedOrder::Kind::record, "record"}, std::pair{RecordedOrder::Kind::stream_wait, "stream_wait"},
-    std::pair{RecordedOrder::Kind::event_wait, "event_wait"}, std::pair{RecordedOrder::Kind::host_wait, "host_wait"},
-    std::pair{RecordedOrder::Kind::device_wait, "device_wait"}};
-
-constexpr std::array memory_names{std::pair{MemoryKind::pageable, "pageable"}, std::pair{MemoryKind::pinned, "pinned"},
-                                  std::pair{MemoryKind::managed, "managed"}, std::pair{MemoryKind::device, "device"}};
-
-template <class Names, class Value>
-const char* name_in(const Names& names, Value value) {
-  const auto found = std::ranges::find(names, value, [](const auto& name) { return name.first; });
-  if (found == names.end()) throw Error("a recording has no name for this kind of memory or order");
-  return found->second;
-}
 
 /// The elements of a line after its kind, one after the other.
 class Fields {
@@ -201,65 +186,6 @@ std::optional<RecordedWork> work_of(const Record& record) {
       },
       record);
 }
-
-RecordingWriter::RecordingWriter(std::string program, std::string gpu, Sink sink) : sink_(std::move(sink)) {
-  sink_(Json{{"schema", formats::recording.schema},
-             {"version", formats::recording.version},
-             {"program", std::move(program)},
-             {"gpu", std::move(gpu)}}
-            .dump(-1, ' ', false, Json::error_handler_t::replace));
-}
-
-std::uint64_t RecordingWriter::number_of(const std::string& name) {
-  const auto [found, is_new] = names_.try_emplace(name, names_.size());
-  if (is_new) sink_(Json::array({"name", found->second, name}).dump(-1, ' ', false, Json::error_handler_t::replace));
-  return found->second;
-}
-
-void RecordingWriter::write(const Record& record) {
-  struct Line {
-    RecordingWriter& writer;
-    Json operator()(const RecordedCall& r) const {
-      return {"call", r.call, r.thread, r.time.start, r.time.end, writer.number_of(r.function)};
-    }
-    Json operator()(const RecordedCopy& r) const {
-      return {"copy",
-              r.call,
-              r.stream,
-              r.time.start,
-              r.time.end,
-              r.size.count,
-              name_in(memory_names, r.from),
-              name_in(memory_names, r.to),
-              r.from_address,
-              r.to_address,
-              r.content,
-              r.gpu};
-    }
-    Json operator()(const RecordedKernel& r) const {
-      return {"kernel", r.call,    r.stream, r.time.start, r.time.end, writer.number_of(r.name),
-              r.blocks, r.threads, r.gpu};
-    }
-    Json operator()(const RecordedFill& r) const {
-      return {"fill", r.call, r.stream, r.time.start, r.time.end, r.size.count, r.gpu};
-    }
-    Json operator()(const RecordedOrder& r) const {
-      return {"order", r.call, name_in(order_names, r.kind), r.stream, r.event};
-    }
-    Json operator()(const RecordedRange& r) const {
-      return {"range", r.thread, r.time.start, r.time.end, writer.number_of(r.name)};
-    }
-    Json operator()(const RecordedMigration& r) const {
-      return {"migration", r.time.start, r.time.end, r.size.count, r.to_device ? 1 : 0, r.gpu};
-    }
-    Json operator()(const RecordedPause& r) const { return {"pause", r.time.start, r.time.end}; }
-  };
-  const Json line = std::visit(Line{*this}, record);
-  sink_(line.dump());
-  ++records_;
-}
-
-void RecordingWriter::close(std::uint64_t lost) { sink_(Json::array({"end", records_, lost}).dump()); }
 
 Recording read_recording(std::istream& in, const std::string& source) {
   Recording recording;

@@ -1,13 +1,10 @@
-// What a program did with a GPU, as it was recorded from outside, and the file that keeps it.
+// What a program did with a GPU, as it was recorded from outside.
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <iosfwd>
 #include <optional>
 #include <string>
-#include <string_view>
-#include <unordered_map>
 #include <variant>
 #include <vector>
 
@@ -138,27 +135,6 @@ struct Recording {
   /// Whether the file ends with the line that closes a recording; false when the program or the recorder broke off.
   bool complete = false;
   std::uint64_t lost = 0;  ///< number of times that records were lost, because the recorder got no memory for them
-};
-
-/// Writes a recording while it grows, one JSON value on each line. Names are written once and then referred to.
-class RecordingWriter {
- public:
-  /// Receives one line, without a newline.
-  using Sink = std::function<void(std::string_view)>;
-
-  /// Writes the first line: schema, version, program and GPU.
-  RecordingWriter(std::string program, std::string gpu, Sink);
-  /// Writes a record, after a line for a name that occurs for the first time.
-  void write(const Record&);
-  /// Writes the last line, which says how many records there are and how often some were lost.
-  void close(std::uint64_t lost = 0);
-
- private:
-  std::uint64_t number_of(const std::string& name);
-
-  Sink sink_;
-  std::unordered_map<std::string, std::uint64_t> names_;
-  std::uint64_t records_ = 0;
 };
 
 /// Reads a recording. A file may be cut off: its last line may be incomplete. Throws Error that names the line and what

@@ -1,4 +1,4 @@
-// A moment by which work must end, on the wall clock or on a clock of a test.
+// Clocks, and a moment by which work must end.
 #pragma once
 
 #include <functional>
@@ -10,8 +10,8 @@ namespace shiplap {
 /// Wall-clock time since an unspecified moment. The clock is steady.
 Seconds wall_clock();
 
-/// Time since the begin of 1970 (UTC) by the clock of the system, which can be set while a program runs. For what other
-/// processes or people read; a span is taken from `wall_clock`.
+/// Time since the begin of 1970 (UTC) by the clock of the system, which can be set while a program runs. It is what
+/// other processes and people read; a span is taken from `wall_clock`.
 Seconds time_since_1970();
 
 /// Suspends the calling thread for this time; returns at once when it is not above 0.

@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 
 #include "shiplap/core/deadline.hpp"
-#include "shiplap/core/error.hpp"
 #include "shiplap/core/formats.hpp"
 #include "shiplap/core/json.hpp"
 

@@ -104,7 +104,7 @@ std::string count_of(hwloc_topology_t topology, hwloc_obj_type_t type) {
 /// The active setting of transparent huge pages, which the file has in brackets: "always [madvise] never". A process
 /// can be without them whatever the setting, because it inherits that from what started it.
 std::string huge_pages() {
-  if (prctl(PR_GET_THP_DISABLE, 0, 0, 0, 0) > 0) return "never in this process";
+  if (prctl(PR_GET_THP_DISABLE, 0, 0, 0, 0) == 1) return "never in this process";
   std::ifstream file("/sys/kernel/mm/transparent_hugepage/enabled");
   std::string word;
   while (file >> word)

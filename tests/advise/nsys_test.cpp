@@ -8,6 +8,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "shiplap/advise/recording_writer.hpp"
 #include "tests/support/message_of.hpp"
 
 namespace shiplap {

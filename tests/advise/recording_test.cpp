@@ -6,6 +6,7 @@
 #include <random>
 #include <sstream>
 
+#include "shiplap/advise/recording_writer.hpp"
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/formats.hpp"
 #include "tests/support/message_of.hpp"

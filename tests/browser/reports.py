@@ -5,11 +5,10 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
-import re
 import subprocess
 from pathlib import Path
 
-from playwright.sync_api import BrowserContext, Locator, Page, expect
+from playwright.sync_api import BrowserContext, Locator, Page
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = Path(os.environ.get("SHIPLAP", ROOT / "build/shiplap"))
@@ -24,8 +23,8 @@ def shiplap(*arguments: str | Path) -> str:
 
 
 def until_drawn(figure: Locator) -> None:
-    """Wait by the attribute: the policy of a report lets no condition given as text be evaluated again and again."""
-    expect(figure).to_have_attribute("data-drawn", re.compile(r"\d+"), timeout=30_000)
+    """Wait by a selector: the policy of a report lets no condition given as text be evaluated again and again."""
+    figure.and_(figure.page.locator("[data-drawn]")).wait_for(state="attached")
 
 
 @dataclasses.dataclass

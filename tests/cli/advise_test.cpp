@@ -1,4 +1,5 @@
 // shiplap advise on recordings, and what it says where it cannot record.
+#include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,7 +23,9 @@ std::string recording(const std::string& name) {
   return "'" + (fs::path(SHIPLAP_SOURCE_DIR) / "tests/advise/recordings" / (name + ".jsonl")).string() + "'";
 }
 
-bool has_recorder() { return fs::exists(fs::path(SHIPLAP_PROGRAM).parent_path() / "libshiplap_recorder.so"); }
+const fs::path recorder = fs::path(SHIPLAP_PROGRAM).parent_path() / "libshiplap_recorder.so";
+
+bool has_recorder() { return fs::exists(recorder); }
 
 using Advise = Cli;
 
@@ -82,6 +85,14 @@ TEST_F(Advise, keeps_the_exit_code_of_a_program_that_uses_no_gpu) {
   EXPECT_THAT(ended.err, HasSubstr("nothing was recorded"));
   EXPECT_EQ(shiplap("advise -- sh -c 'kill -SEGV $$'").code, 128 + SIGSEGV);
   expect_refused(shiplap("advise -- ./no-such-program"), 1, {"no-such-program", "cannot be started"});
+}
+
+// As LD_BIND_NOW=1 has it, which some sites set for all programs.
+TEST(Recorder, is_loaded_where_all_its_symbols_are_looked_up_at_once) {
+  if (!has_recorder()) GTEST_SKIP() << "this build has no recorder";
+  void* const library = dlopen(recorder.c_str(), RTLD_NOW | RTLD_LOCAL);
+  ASSERT_NE(library, nullptr) << dlerror();
+  dlclose(library);
 }
 
 TEST_F(Advise, leaves_a_program_to_the_tool_that_records_it_already) {

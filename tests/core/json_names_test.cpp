@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "shiplap/core/error.hpp"
 #include "shiplap/core/json.hpp"
 #include "shiplap/core/text_file.hpp"
 #include "tests/support/message_of.hpp"

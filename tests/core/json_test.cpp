@@ -1,9 +1,13 @@
 #include "shiplap/core/json.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <filesystem>
+#include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "tests/support/message_of.hpp"
 
@@ -84,6 +88,16 @@ TEST(Json, values_made_in_memory_are_checked_like_those_from_a_file) {
 TEST(Json, keys_keep_their_order_and_numbers_their_value) {
   const std::string text = R"({"z":1,"a":[true,null,"\u00b5"],"m":{"x":0.1}})";
   EXPECT_EQ(parse_json(text, "t").dump(), R"({"z":1,"a":[true,null,"µ"],"m":{"x":0.1}})");
+}
+
+TEST(Json, a_file_is_read_by_its_path_which_an_error_names) {
+  const std::string path = ::testing::TempDir() + "shiplap-json-" + std::to_string(::getpid());
+  std::ofstream(path) << R"({"x": 1})";
+  EXPECT_EQ(read_json_file(path), Json({{"x", 1}}));
+  std::ofstream(path) << "{";
+  EXPECT_EQ(message_of([&] { read_json_file(path); }).find(path + ": line 1, column 2: "), 0u);
+  std::filesystem::remove(path);
+  EXPECT_EQ(message_of([&] { read_json_file(path); }), "cannot read " + path + ": No such file or directory");
 }
 
 TEST(Json, a_syntax_error_names_source_line_and_column) {

@@ -11,8 +11,12 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <string>
+#include <system_error>
 #include <thread>
 
+#include "shiplap/core/error.hpp"
 #include "tests/support/message_of.hpp"
 
 namespace shiplap {

@@ -1,6 +1,7 @@
 // What the check of a fleet costs rank 0 when there are very many ranks.
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <ctime>
 #include <deque>
@@ -9,9 +10,11 @@
 #include <string>
 #include <utility>
 
+#include "shiplap/core/deadline.hpp"
 #include "shiplap/fleet/coordinator.hpp"
 #include "shiplap/fleet/judge.hpp"
 #include "shiplap/fleet/rank_message.hpp"
+#include "shiplap/fleet/ranks.hpp"
 #include "tests/fleet/planted_fleet.hpp"
 
 namespace shiplap {

@@ -6,13 +6,14 @@
 
 #include <algorithm>
 #include <atomic>
-#include <functional>
 #include <map>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <thread>
 
+#include "shiplap/core/deadline.hpp"
+#include "shiplap/core/json.hpp"
 #include "shiplap/fleet/causes.hpp"
 #include "shiplap/fleet/rank_message.hpp"
 #include "shiplap/fleet/rank_zero.hpp"

@@ -8,6 +8,7 @@
 #include "shiplap/advise/advice.hpp"
 #include "shiplap/advise/nsys.hpp"
 #include "shiplap/advise/recording.hpp"
+#include "shiplap/advise/recording_writer.hpp"
 #include "shiplap/profile/profile.hpp"
 #include "shiplap/report/advice_report.hpp"
 #include "tests/fuzz/target.hpp"

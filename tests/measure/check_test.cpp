@@ -84,6 +84,17 @@ TEST(Check, names_no_cause_that_the_conditions_rule_out) {
   EXPECT_FALSE(causes().empty()) << "something is left";
 }
 
+TEST(Check, takes_scattered_pages_for_a_cause_unless_there_are_huge_ones) {
+  Profile profile = sound_profile();
+  for (ZeroCopyRate& row : profile.links[0].zero_copy->read) scale(row.rate, 0.3);
+  const auto could_be_scattered = [&](const char* huge_pages) {
+    profile.conditions["host.huge_pages"] = huge_pages;
+    return figure(profile, "kernels that read host memory").causes.find("scattered") != std::string::npos;
+  };
+  for (const char* setting : {"always", "madvise"}) EXPECT_FALSE(could_be_scattered(setting)) << setting;
+  for (const char* setting : {"never", "never in this process"}) EXPECT_TRUE(could_be_scattered(setting)) << setting;
+}
+
 TEST(Check, finds_a_link_that_trained_down_and_clocks_that_something_held) {
   Profile profile = sound_profile();
   profile.conditions["gpu.link_loaded"] = "16.0 GT/s PCIe x16";

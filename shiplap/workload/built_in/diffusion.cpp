@@ -177,7 +177,8 @@ Workload diffusion(Parameters& parameters, const CudaKernels& cuda) {
   if (inverse < 32) parameters.refuse("inverse_alpha must be at least 32: with a larger α the time steps are unstable");
   s.alpha = 1.0 / static_cast<double>(inverse);
   s.split_by_steps = parameters.one_of("split", {"levels", "steps"}) == 1;
-  // A step reads and writes 8 bytes of each point, and the bytes of all steps are counted.
+  // A step reads and writes 8 bytes of each point, and the bytes of all steps are counted; four times as many fit, so
+  // that sums of several arrays fit too.
   if (s.nz > std::numeric_limits<std::uint64_t>::max() / 64 / points_of(s) / s.steps)
     parameters.refuse("nx, ny, nz and steps give more bytes than can be counted");
 
