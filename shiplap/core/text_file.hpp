@@ -19,8 +19,8 @@ std::string read_text_file(const std::string&, std::uint64_t most = limits::docu
 /// Throws Error that names the path and the reason of the operating system.
 void write_file_atomically(const std::string& path, std::string_view content);
 
-/// Makes the folder, and those that it is in, where they are missing. Throws Error that names the folder and the reason
-/// of the operating system.
+/// Makes the folder and its parents where they are missing. Throws Error that names the folder and says why the system
+/// refused it.
 void make_folders(const std::filesystem::path&);
 
 /// Throws Error that says that `source` has more than `most` bytes.

@@ -4,12 +4,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <fstream>
 #include <sstream>
 
 #include "shiplap/advise/nsys.hpp"
 #include "tests/support/message_of.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace shiplap {
 namespace {
@@ -19,15 +19,6 @@ using ::testing::HasSubstr;
 
 class NsysLimits : public ::testing::Test {
  protected:
-  NsysLimits() {
-    std::string name = (fs::temp_directory_path() / "shiplap-nsys-limits-XXXXXX").string();
-    if (!::mkdtemp(name.data())) throw Error("no temporary folder");
-    folder_ = name;
-  }
-  ~NsysLimits() override {
-    std::error_code ignored;
-    fs::remove_all(folder_, ignored);
-  }
   std::string error_of(const std::string& statements) const {
     const fs::path file = folder_ / "report.sqlite";
     sqlite3* database = nullptr;
@@ -40,7 +31,8 @@ class NsysLimits : public ::testing::Test {
     return message_of([&] { read_nsys(file); });
   }
 
-  fs::path folder_;
+  TemporaryFolder temporary_;
+  fs::path folder_ = temporary_.path();
 };
 
 TEST_F(NsysLimits, a_view_with_rows_without_end_is_no_table) {

@@ -4,12 +4,12 @@
 #include <sqlite3.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <fstream>
 #include <sstream>
 
 #include "shiplap/advise/recording_writer.hpp"
 #include "tests/support/message_of.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace shiplap {
 namespace {
@@ -75,16 +75,6 @@ constexpr std::uint32_t no_number = 0xffffffffu;
 /// A database in the form of an export, which goes away with the test.
 class Nsys : public ::testing::Test {
  protected:
-  Nsys() {
-    std::string name = (fs::temp_directory_path() / "shiplap-nsys-XXXXXX").string();
-    if (!::mkdtemp(name.data())) throw Error("no temporary folder");
-    folder_ = name;
-  }
-  ~Nsys() override {
-    std::error_code ignored;
-    fs::remove_all(folder_, ignored);
-  }
-
   void sql(const std::string& statements) {
     sqlite3* database = nullptr;
     char* error = nullptr;
@@ -166,7 +156,8 @@ class Nsys : public ::testing::Test {
   }
 
  private:
-  fs::path folder_;
+  TemporaryFolder temporary_;
+  fs::path folder_ = temporary_.path();
   int texts_ = 0;
 };
 

@@ -21,7 +21,6 @@ using ::testing::Not;
 class Movers : public Cli {
  protected:
   void SetUp() override {
-    Cli::SetUp();
     file = (folder / "planted.json").string();
     save_profile(planted_profile(), file);
   }

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,6 +15,7 @@
 #include <string>
 
 #include "shiplap/core/json.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace shiplap {
 
@@ -29,13 +29,6 @@ struct Outcome {
 
 class Cli : public ::testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = (fs::temp_directory_path() / "shiplap-cli-XXXXXX").string();
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    folder = name;
-  }
-  void TearDown() override { fs::remove_all(folder); }
-
   /// Runs `shiplap arguments` with an empty cache of its own.
   Outcome shiplap(const std::string& arguments) const { return run(SHIPLAP_PROGRAM, arguments); }
   Outcome run(const fs::path& program, const std::string& arguments) const {
@@ -64,7 +57,8 @@ class Cli : public ::testing::Test {
   /// A sound profile as text, to be spoilt by a test.
   std::string profile_text() const { return shiplap("profiles show gtx-titan-2014 --json").out; }
 
-  fs::path folder;
+  TemporaryFolder temporary;
+  fs::path folder = temporary.path();
 };
 
 inline void expect_refused(const Outcome& outcome, int code, std::initializer_list<const char*> words) {

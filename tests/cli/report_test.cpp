@@ -14,7 +14,6 @@ using ::testing::HasSubstr;
 class ReportCommand : public Cli {
  protected:
   void SetUp() override {
-    Cli::SetUp();
     if (!page::has_plots()) GTEST_SKIP() << "this build has no D3";
   }
   std::string output() const { return (folder / "report.html").string(); }

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,6 +12,7 @@
 #include "shiplap/core/deadline.hpp"
 #include "shiplap/core/error.hpp"
 #include "tests/support/message_of.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace shiplap {
 namespace {
@@ -21,12 +21,6 @@ namespace fs = std::filesystem;
 
 class FileLockTest : public ::testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = (fs::temp_directory_path() / "shiplap-lock-XXXXXX").string();
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    folder = name;
-  }
-  void TearDown() override { fs::remove_all(folder); }
   /// A process that takes the lock and ends when it has it.
   pid_t locker() const {
     const pid_t child = fork();
@@ -40,7 +34,8 @@ class FileLockTest : public ::testing::Test {
     int status = 0;
     return waitpid(child, &status, WNOHANG) == child;
   }
-  fs::path folder;
+  TemporaryFolder temporary;
+  fs::path folder = temporary.path();
 };
 
 TEST_F(FileLockTest, makes_another_process_wait_until_it_is_released) {

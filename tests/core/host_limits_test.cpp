@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 #include <sched.h>
-#include <stdlib.h>
 #include <sys/resource.h>
 
 #include <filesystem>
@@ -14,6 +13,7 @@
 #include <thread>
 
 #include "shiplap/core/parallel.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace shiplap {
 namespace {
@@ -24,13 +24,6 @@ using namespace shiplap::literals;
 /// A root of a file system in which the files of the kernel are planted.
 class PlantedRoot : public ::testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = (fs::temp_directory_path() / "shiplap-root-XXXXXX").string();
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    root = name;
-  }
-  void TearDown() override { fs::remove_all(root); }
-
   void plant(const fs::path& file, const std::string& text) const {
     fs::create_directories((root / file).parent_path());
     std::ofstream(root / file) << text;
@@ -40,7 +33,8 @@ class PlantedRoot : public ::testing::Test {
     plant("proc/self/mountinfo", "22 1 8:1 / / rw - ext4 /dev/sda1 rw\n31 22 0:26 " + top +
                                      " /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw\n");
   }
-  fs::path root;
+  TemporaryFolder temporary;
+  fs::path root = temporary.path();
 };
 
 TEST_F(PlantedRoot, without_cgroups_has_no_limits) {

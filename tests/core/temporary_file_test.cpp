@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,6 +13,7 @@
 
 #include "shiplap/core/deadline.hpp"
 #include "shiplap/core/text_file.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace shiplap {
 namespace {
@@ -22,12 +22,6 @@ namespace fs = std::filesystem;
 
 class TemporaryFileTest : public ::testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = (fs::temp_directory_path() / "shiplap-temporary-XXXXXX").string();
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    folder = name;
-  }
-  void TearDown() override { fs::remove_all(folder); }
   std::vector<std::string> entries() const {
     std::vector<std::string> names;
     for (const auto& entry : fs::directory_iterator(folder)) names.push_back(entry.path().filename().string());
@@ -54,7 +48,8 @@ class TemporaryFileTest : public ::testing::Test {
     kill(process, SIGKILL);
     waitpid(process, nullptr, 0);
   }
-  fs::path folder;
+  TemporaryFolder temporary;
+  fs::path folder = temporary.path();
 };
 
 TEST_F(TemporaryFileTest, is_gone_with_its_object_unless_it_has_replaced_another) {

@@ -16,8 +16,8 @@
 #include <system_error>
 #include <thread>
 
-#include "shiplap/core/error.hpp"
 #include "tests/support/message_of.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace shiplap {
 namespace {
@@ -28,19 +28,11 @@ using ::testing::HasSubstr;
 // A folder that goes away with the test.
 class TextFile : public ::testing::Test {
  protected:
-  TextFile() {
-    std::string name = (fs::temp_directory_path() / "shiplap-text-XXXXXX").string();
-    if (!::mkdtemp(name.data())) throw Error("no temporary folder");
-    folder_ = name;
-  }
-  ~TextFile() override {
-    std::error_code ignored;
-    fs::remove_all(folder_, ignored);
-  }
   std::size_t entries() const {
     return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()));
   }
-  fs::path folder_;
+  TemporaryFolder temporary_;
+  fs::path folder_ = temporary_.path();
 };
 
 TEST_F(TextFile, what_is_written_is_read_back) {
@@ -142,18 +134,13 @@ class SharedFolder : public ::testing::Test {
  protected:
   void SetUp() override {
     if (geteuid() != 0) GTEST_SKIP() << "only root can make files of another user";
-    std::string name = (fs::temp_directory_path() / "shiplap-shared-XXXXXX").string();
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    folder = name;
     ASSERT_EQ(chmod(folder.c_str(), 01777), 0);
     std::ofstream(folder / "precious") << "precious";
     fs::create_symlink("precious", folder / "link");
   }
-  void TearDown() override {
-    if (!folder.empty()) fs::remove_all(folder);
-  }
   void link_belongs_to(uid_t user) const { ASSERT_EQ(lchown((folder / "link").c_str(), user, user), 0); }
-  fs::path folder;
+  TemporaryFolder temporary;
+  fs::path folder = temporary.path();
   static constexpr uid_t another_user = 65534;
 };
 

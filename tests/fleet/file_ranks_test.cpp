@@ -1,7 +1,6 @@
 #include "shiplap/fleet/file_ranks.hpp"
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include <fstream>
@@ -10,6 +9,7 @@
 
 #include "shiplap/core/error.hpp"
 #include "tests/support/message_of.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace shiplap {
 namespace {
@@ -18,18 +18,13 @@ namespace fs = std::filesystem;
 
 class FileRanksTest : public ::testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = (fs::temp_directory_path() / "shiplap-ranks-XXXXXX").string();
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    shared = name;
-  }
-  void TearDown() override { fs::remove_all(shared); }
   std::unique_ptr<FileRanks> rank(std::size_t number, std::size_t size = 4) const {
     return std::make_unique<FileRanks>(shared, "run", number, size);
   }
   static Deadline soon() { return Deadline(wall_clock() + Seconds{5}); }
   static Deadline now() { return Deadline(wall_clock()); }
-  fs::path shared;
+  TemporaryFolder temporary;
+  fs::path shared = temporary.path();
 };
 
 TEST_F(FileRanksTest, messages_arrive_in_order_and_once) {

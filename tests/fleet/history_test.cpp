@@ -1,7 +1,6 @@
 #include "shiplap/fleet/history.hpp"
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,6 +12,7 @@
 #include "shiplap/core/error.hpp"
 #include "tests/fleet/planted_fleet.hpp"
 #include "tests/support/message_of.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace shiplap {
 namespace {
@@ -21,14 +21,9 @@ namespace fs = std::filesystem;
 
 class HistoryFile : public ::testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = (fs::temp_directory_path() / "shiplap-history-XXXXXX").string();
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    folder = name;
-    file = (folder / "history.json").string();
-  }
-  void TearDown() override { fs::remove_all(folder); }
-  fs::path folder;
+  void SetUp() override { file = (folder / "history.json").string(); }
+  TemporaryFolder temporary;
+  fs::path folder = temporary.path();
   std::string file;
 };
 

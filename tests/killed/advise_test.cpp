@@ -12,6 +12,7 @@
 #include "shiplap/core/deadline.hpp"
 #include "shiplap/core/text_file.hpp"
 #include "tests/killed/killed_program.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace shiplap {
 namespace {
@@ -23,9 +24,6 @@ class EndedAdvise : public ::testing::Test {
  protected:
   void SetUp() override {
     before = fs::temp_directory_path();
-    std::string name = (fs::temp_directory_path() / "shiplap-ended-XXXXXX").string();
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    folder = name;
     fs::create_directory(folder / "bin");
     fs::create_directory(folder / "tmp");
     std::error_code other_file_system;
@@ -34,10 +32,7 @@ class EndedAdvise : public ::testing::Test {
     std::ofstream(folder / "bin" / "libshiplap_recorder.so") << "the program below does what it would do";
     setenv("TMPDIR", (folder / "tmp").c_str(), 1);
   }
-  void TearDown() override {
-    setenv("TMPDIR", before.c_str(), 1);
-    fs::remove_all(folder);
-  }
+  void TearDown() override { setenv("TMPDIR", before.c_str(), 1); }
 
   /// Advice for a program that does `then` when it has been recorded.
   ProgramRun run(const std::string& then) const {
@@ -59,7 +54,8 @@ class EndedAdvise : public ::testing::Test {
   std::size_t left() const {
     return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder / "tmp"), fs::directory_iterator()));
   }
-  fs::path folder;
+  TemporaryFolder temporary;
+  fs::path folder = temporary.path();
   fs::path before;
 };
 

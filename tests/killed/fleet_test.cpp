@@ -1,7 +1,6 @@
 // shiplap fleet check, ended in the middle: what it leaves in the folder that all nodes share.
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <stdlib.h>
 
 #include <chrono>
 #include <filesystem>
@@ -11,6 +10,7 @@
 #include "shiplap/core/deadline.hpp"
 #include "shiplap/core/text_file.hpp"
 #include "tests/killed/killed_program.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace shiplap {
 namespace {
@@ -20,13 +20,9 @@ namespace fs = std::filesystem;
 class EndedFleetCheck : public ::testing::Test {
  protected:
   void SetUp() override {
-    std::string name = (fs::temp_directory_path() / "shiplap-fleet-XXXXXX").string();
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    root = name;
     shared = root / "shared";
     fs::create_directory(shared);
   }
-  void TearDown() override { fs::remove_all(root); }
 
   ProgramRun rank_0_of(const char* ranks) const {
     return {.words = {SHIPLAP_PROGRAM, "fleet", "check", "--device", "virtual:h200", "--folder", shared.string(),
@@ -35,7 +31,8 @@ class EndedFleetCheck : public ::testing::Test {
             .cache = root / "cache",
             .messages = root / "messages"};
   }
-  fs::path root;
+  TemporaryFolder temporary;
+  fs::path root = temporary.path();
   fs::path shared;
 };
 

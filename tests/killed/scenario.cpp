@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <algorithm>
 #include <limits>
@@ -12,10 +11,10 @@
 #include <string>
 
 #include "shiplap/core/deadline.hpp"
-#include "shiplap/core/error.hpp"
 #include "shiplap/core/json.hpp"
 #include "shiplap/core/text_file.hpp"
 #include "tests/killed/killed_program.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace shiplap {
 namespace {
@@ -25,15 +24,6 @@ namespace fs = std::filesystem;
 /// A folder with the files of one command and its cache.
 class Place {
  public:
-  Place() {
-    std::string name = (fs::temp_directory_path() / "shiplap-killed-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw Error("no folder for a test");
-    root_ = name;
-  }
-  ~Place() { fs::remove_all(root_); }
-  Place(const Place&) = delete;
-  Place& operator=(const Place&) = delete;
-
   fs::path folder() const { return root_ / "folder"; }
   void empty(const Scenario& scenario) const {
     fs::remove_all(folder());
@@ -64,7 +54,8 @@ class Place {
   }
 
  private:
-  fs::path root_;
+  TemporaryFolder temporary_;
+  fs::path root_ = temporary_.path();
 };
 
 std::size_t asked_moments(std::size_t otherwise) {

@@ -1,7 +1,6 @@
 // Several processes with one cache, one history and one output.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -15,6 +14,7 @@
 #include "shiplap/core/text_file.hpp"
 #include "tests/killed/killed_program.hpp"
 #include "tests/killed/scenario.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace shiplap {
 namespace {
@@ -24,13 +24,9 @@ namespace fs = std::filesystem;
 class Together : public ::testing::TestWithParam<std::size_t> {
  protected:
   void SetUp() override {
-    std::string name = (fs::temp_directory_path() / "shiplap-together-XXXXXX").string();
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    root = name;
     folder = root / "folder";
     fs::create_directory(folder);
   }
-  void TearDown() override { fs::remove_all(root); }
 
   /// Starts as many processes as the parameter says at once and waits for all. `words` gives the command of each.
   template <class Words>
@@ -50,7 +46,8 @@ class Together : public ::testing::TestWithParam<std::size_t> {
     EXPECT_EQ(temporary_files(root).size(), 0u);
   }
   using Words = std::vector<std::string>;
-  fs::path root;
+  TemporaryFolder temporary;
+  fs::path root = temporary.path();
   fs::path folder;
 };
 INSTANTIATE_TEST_SUITE_P(Processes, Together, ::testing::Values(2u, 8u));

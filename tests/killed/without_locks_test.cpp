@@ -1,6 +1,5 @@
 // A file system without locks, as Lustre without its mount option `flock`: this program's `flock` stands for it.
 #include <gtest/gtest.h>
-#include <stdlib.h>
 #include <sys/file.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -14,6 +13,7 @@
 #include "shiplap/core/file_lock.hpp"
 #include "shiplap/core/text_file.hpp"
 #include "shiplap/fleet/history.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace {
 int error_of_locks = 0;
@@ -32,17 +32,10 @@ namespace fs = std::filesystem;
 
 class WithoutLocks : public ::testing::TestWithParam<int> {
  protected:
-  void SetUp() override {
-    std::string name = (fs::temp_directory_path() / "shiplap-no-locks-XXXXXX").string();
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    folder = name;
-    error_of_locks = GetParam();
-  }
-  void TearDown() override {
-    error_of_locks = 0;
-    fs::remove_all(folder);
-  }
-  fs::path folder;
+  void SetUp() override { error_of_locks = GetParam(); }
+  void TearDown() override { error_of_locks = 0; }
+  TemporaryFolder temporary;
+  fs::path folder = temporary.path();
 };
 INSTANTIATE_TEST_SUITE_P(Errors, WithoutLocks, ::testing::Values(ENOSYS, EOPNOTSUPP, ENOLCK));
 

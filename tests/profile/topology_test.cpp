@@ -76,7 +76,7 @@ TEST(HostFacts, agrees_with_the_system_on_threads_pages_and_kernel) {
 TEST(HostFacts, of_a_host_in_which_nothing_finds_processors_are_an_error_that_names_the_call) {
   const char* const before = getenv("HWLOC_COMPONENTS");
   const std::string old = before == nullptr ? "" : before;
-  setenv("HWLOC_COMPONENTS", "stop", 1);  // of the ways in which hwloc looks at a host, none
+  setenv("HWLOC_COMPONENTS", "stop", 1);  // hwloc then has no way to look at the host
   const std::string message = message_of([] { host_facts(); });
   if (before == nullptr)
     unsetenv("HWLOC_COMPONENTS");
