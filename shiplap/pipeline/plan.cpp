@@ -270,10 +270,6 @@ Plan plan(const Node& node, const Job& job, const PlanOptions& options) {
   if (options.space.gpus > 1)
     result.ranking.assumptions.push_back(
         "every GPU and its link are like the first, and the host is as fast for all of them together as for one");
-  if (node.device != nullptr && options.space.gpus < node.device->info().gpus)
-    result.ranking.assumptions.push_back(
-        fmt::format("the job uses {} of the {} GPUs of {}: `gpus` says how many it may", options.space.gpus,
-                    node.device->info().gpus, node.device->info().id));
   if (options.race > Seconds{0}) decide_by_race(*node.device, profile, options, result);
   note_small_launches(profile, result);
   if (job.waits)

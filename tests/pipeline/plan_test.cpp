@@ -178,20 +178,6 @@ TEST(PlannedJob, takes_half_the_time_on_two_gpus_whose_links_are_apart) {
   EXPECT_THROW(plan(node, job, {.space = {.gpus = 3}}), UsageError);
 }
 
-TEST(PlannedJob, says_that_a_device_has_gpus_that_the_plan_leaves_out) {
-  std::vector<float> x(1 << 20);
-  const auto job = Job{x.size()}.inout("x", x).host_kernel([](Chunk, auto) {}).takes(milliseconds(1));
-  const auto assumptions = [&](const Profile& profile, std::uint32_t used) {
-    const auto device = open_virtual(profile, "virtual:some");
-    return plan(node_of(*device, profile), job, {.space = {.gpus = used}}).ranking.assumptions;
-  };
-  const auto left_out =
-      ::testing::Contains(::testing::HasSubstr("uses 1 of the 2 GPUs of virtual:some: `gpus` says how many it may"));
-  EXPECT_THAT(assumptions(of_two_gpus(), 1), left_out);
-  EXPECT_THAT(assumptions(of_two_gpus(), 2), ::testing::Not(left_out));
-  EXPECT_THAT(assumptions(find_profile("h200"), 1), ::testing::Not(::testing::Contains(::testing::HasSubstr("GPUs"))));
-}
-
 TEST(PlannedJob, notes_chunks_of_fewer_blocks_than_the_gpu_has_sms) {
   std::vector<float> x(8192);
   const auto job = Job{x.size(), "bodies"}.inout("x", x).with_blocks(256, 256).takes(milliseconds(1));
