@@ -12,6 +12,7 @@
 #include "shiplap/core/text_file.hpp"
 #include "shiplap/device/open.hpp"
 #include "tests/support/planted_profile.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace shiplap::experiments {
 namespace {
@@ -99,7 +100,8 @@ TEST_F(ReproductionOfAPaper, takes_the_worst_word_on_a_claim) {
 
 TEST_F(ReproductionOfAPaper, is_the_same_after_it_was_written_and_read) {
   run();
-  const auto file = std::filesystem::temp_directory_path() / "shiplap_reproduction_test.json";
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "reproduction.json";
   const std::string written = to_json(paper, made).dump();
   write_file_atomically(file, written);
   const Reproduction read = load_reproduction(file);
@@ -126,7 +128,6 @@ TEST_F(ReproductionOfAPaper, is_the_same_after_it_was_written_and_read) {
   wrong["claims"][0]["findings"][0]["step"] = "three";
   write_file_atomically(file, wrong.dump());
   EXPECT_THROW(load_reproduction(file), Error);
-  std::filesystem::remove(file);
 }
 
 Finding word(Verdict verdict, std::string observed) {

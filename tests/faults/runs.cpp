@@ -85,16 +85,13 @@ Shared* new_shared(const fs::path& file) {
 }  // namespace
 
 Runs::Runs(const Scenario& scenario) {
-  std::string name = (fs::temp_directory_path() / "shiplap-faults-XXXXXX").string();
-  if (mkdtemp(name.data()) == nullptr) cannot(name);
-  folder_ = name;
-  work_ = folder_ / "work";
+  work_ = folder_.path() / "work";
   fs::create_directory(work_);
   scenario.prepare(work_);
   initial_ = files_in(work_);
-  shared_ = new_shared(folder_ / "shared");
-  write_into(shared_->stdout_file, folder_ / "stdout");
-  write_into(shared_->stderr_file, folder_ / "stderr");
+  shared_ = new_shared(folder_.path() / "shared");
+  write_into(shared_->stdout_file, folder_.path() / "stdout");
+  write_into(shared_->stderr_file, folder_.path() / "stderr");
   shared_->limit_seconds = limit_seconds;
   shared_->program_begins = scenario.begins;
   varies_ = std::regex(scenario.varies);
@@ -106,8 +103,6 @@ Runs::~Runs() {
   if (answers_ >= 0) close(answers_);
   if (process_ > 0) waitpid(process_, nullptr, 0);
   munmap(shared_, sizeof(Shared));
-  std::error_code ignored;
-  fs::remove_all(folder_, ignored);
 }
 
 void Runs::start(const Scenario& scenario) {
@@ -120,7 +115,7 @@ void Runs::start(const Scenario& scenario) {
   constexpr int answers = 199;
   std::vector<std::string> words{scenario.program};
   words.insert(words.end(), scenario.words.begin(), scenario.words.end());
-  std::vector<std::string> variables = environment(folder_, requests, answers);
+  std::vector<std::string> variables = environment(folder_.path(), requests, answers);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);

@@ -13,6 +13,7 @@
 
 #include "tests/faults/scenario.hpp"
 #include "tests/faults/shared.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace shiplap::faults {
 
@@ -70,7 +71,7 @@ class Runs {
   Files without_varying(Files) const;
   void start(const Scenario&);
 
-  std::filesystem::path folder_;
+  TemporaryFolder folder_;
   std::filesystem::path work_;  ///< the program's working directory
   Files initial_;
   std::regex varies_;

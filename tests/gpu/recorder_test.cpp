@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 
 #include <array>
@@ -16,6 +15,7 @@
 
 #include "shiplap/advise/recording.hpp"
 #include "shiplap/advise/steps.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace shiplap {
 namespace {
@@ -35,22 +35,18 @@ struct RecordedRun {
 class RecordedPrograms : public ::testing::Test {
  protected:
   void SetUp() override {
-    std::string name = (fs::temp_directory_path() / "shiplap-recorder-XXXXXX").string();
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    folder_ = name;
     const fs::path own = fs::read_symlink("/proc/self/exe").parent_path();
     program_ = own / "shiplap_odd_program";
     recorder_ = own / "libshiplap_recorder.so";
     if (!fs::exists(recorder_)) recorder_ = own.parent_path() / "libshiplap_recorder.so";
     ASSERT_TRUE(fs::exists(program_) && fs::exists(recorder_));
   }
-  void TearDown() override { fs::remove_all(folder_); }
 
   RecordedRun run(const std::string& way, bool recorded) const {
     std::string command = recorded ? fmt::format(
                                          "CUDA_INJECTION64_PATH='{0}' NVTX_INJECTION64_PATH='{0}' "
                                          "SHIPLAP_RECORDING='{1}/recording' ",
-                                         recorder_.string(), folder_.string())
+                                         recorder_.string(), folder_.path().string())
                                    : "";
     command += fmt::format("'{}' {} 2>&1", program_.string(), way);
     RecordedRun ended;
@@ -60,7 +56,7 @@ class RecordedPrograms : public ::testing::Test {
     while (fgets(piece.data(), piece.size(), pipe) != nullptr) ended.out += piece.data();
     const int status = pclose(pipe);
     ended.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-    for (const auto& entry : fs::directory_iterator(folder_)) {
+    for (const auto& entry : fs::directory_iterator(folder_.path())) {
       std::ifstream file(entry.path());
       if (entry.path().extension() == ".refused")
         std::getline(file, ended.refused.emplace_back());
@@ -80,7 +76,7 @@ class RecordedPrograms : public ::testing::Test {
   }
 
  private:
-  fs::path folder_;
+  TemporaryFolder folder_;
   fs::path program_;
   fs::path recorder_;
 };

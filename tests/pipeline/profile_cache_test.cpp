@@ -12,6 +12,7 @@
 #include "tests/support/forwarding_device.hpp"
 #include "tests/support/message_of.hpp"
 #include "tests/support/planted_gpu.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace shiplap {
 namespace {
@@ -34,20 +35,16 @@ class CachedGpu : public ForwardingDevice {
 };
 
 struct ProfileCache : ::testing::Test {
-  std::filesystem::path folder =
-      std::filesystem::temp_directory_path() /
-      ("shiplap-cache-" + std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()));
+  TemporaryFolder temporary;
+  std::filesystem::path folder = temporary.path();
   std::string cache_of_others;
   CachedGpu gpu;
 
   void SetUp() override {
-    std::filesystem::remove_all(folder);
-    std::filesystem::create_directories(folder);
     if (const char* before = std::getenv("XDG_CACHE_HOME")) cache_of_others = before;
     setenv("XDG_CACHE_HOME", folder.c_str(), 1);
   }
   void TearDown() override {
-    std::filesystem::remove_all(folder);
     setenv("XDG_CACHE_HOME", cache_of_others.c_str(), 1);  // an empty one counts as none
   }
   /// The profile of the GPU, which may be measured or not.

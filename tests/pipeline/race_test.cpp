@@ -21,14 +21,14 @@
 #include "shiplap/pipeline/workload_data.hpp"
 #include "shiplap/profile/profile.hpp"
 #include "tests/support/message_of.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace shiplap {
 namespace {
 
 struct Race : ::testing::Test {
-  std::filesystem::path cache =
-      std::filesystem::temp_directory_path() /
-      ("shiplap-race-" + std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()));
+  TemporaryFolder temporary;
+  std::filesystem::path cache = temporary.path();
   std::unique_ptr<MeasurableDevice> device = open("virtual:h200");
   Node node = node_of(*device, find_profile("h200"));
   std::vector<float> x = std::vector<float>(1 << 20, 1.0f);
@@ -37,12 +37,10 @@ struct Race : ::testing::Test {
   std::string cache_of_others;
 
   void SetUp() override {
-    std::filesystem::remove_all(cache);
     if (const char* before = std::getenv("XDG_CACHE_HOME")) cache_of_others = before;
     setenv("XDG_CACHE_HOME", cache.c_str(), 1);
   }
   void TearDown() override {
-    std::filesystem::remove_all(cache);
     // An empty one counts as none.
     setenv("XDG_CACHE_HOME", cache_of_others.c_str(), 1);
   }

@@ -11,17 +11,17 @@
 #include <locale>
 #include <string>
 
+#include "tests/support/temporary_folder.hpp"
+
 namespace shiplap {
 
 /// Sets the locale of C, which localedef makes here, so that none needs to be installed, and the global one of C++.
 class CommaLocale {
  public:
   CommaLocale() : before_(std::locale::global(std::locale(std::locale::classic(), new Comma))) {
-    std::string name = (std::filesystem::temp_directory_path() / "shiplap-locale-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) return;
-    folder_ = name;
-    std::ofstream(folder_ / "source") << "comment_char %\nescape_char /\nLC_NUMERIC\ndecimal_point \",\"\n"
-                                         "thousands_sep \".\"\ngrouping 3;3\nEND LC_NUMERIC\n";
+    const std::string name = folder().string();
+    std::ofstream(folder() / "source") << "comment_char %\nescape_char /\nLC_NUMERIC\ndecimal_point \",\"\n"
+                                          "thousands_sep \".\"\ngrouping 3;3\nEND LC_NUMERIC\n";
     const std::string command =
         "localedef -c -i '" + name + "/source' -f ANSI_X3.4-1968 '" + name + "/comma' >/dev/null 2>&1";
     if (std::system(command.c_str()) < 0) return;
@@ -32,13 +32,12 @@ class CommaLocale {
     std::setlocale(LC_ALL, "C");
     unsetenv("LOCPATH");
     std::locale::global(before_);
-    std::filesystem::remove_all(folder_);
   }
   CommaLocale(const CommaLocale&) = delete;
   CommaLocale& operator=(const CommaLocale&) = delete;
 
   bool is_set() const { return is_set_; }
-  const std::filesystem::path& folder() const { return folder_; }
+  const std::filesystem::path& folder() const { return folder_.path(); }
 
  private:
   class Comma : public std::numpunct<char> {
@@ -48,7 +47,7 @@ class CommaLocale {
     std::string do_grouping() const override { return "\3"; }
   };
   std::locale before_;
-  std::filesystem::path folder_;
+  TemporaryFolder folder_;
   bool is_set_ = false;
 };
 

@@ -1,6 +1,5 @@
 // The distributed example under mpirun on virtual devices of two speeds, against shares that equalise simulated times.
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <array>
 #include <cstdio>
@@ -16,6 +15,7 @@
 #include "shiplap/pipeline/run.hpp"
 #include "shiplap/plan/what_if.hpp"
 #include "shiplap/profile/profile.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace shiplap {
 namespace {
@@ -89,18 +89,12 @@ std::string slower_device(const std::filesystem::path& folder, const std::string
 
 class DistributedExample : public ::testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = (std::filesystem::temp_directory_path() / "shiplap-mpi-XXXXXX").string();
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    folder = name;
-  }
-  void TearDown() override { std::filesystem::remove_all(folder); }
-  std::filesystem::path folder;
+  TemporaryFolder folder;
 };
 
 TEST_F(DistributedExample, is_right_and_has_the_best_shares_on_devices_of_two_speeds) {
   const std::string fast = "virtual:h200";
-  const std::string slow = slower_device(folder, "link=0.4");
+  const std::string slow = slower_device(folder.path(), "link=0.4");
   const Printed printed = run_example(fast + " " + slow);
   ASSERT_EQ(printed.status, 0) << printed.text;
   EXPECT_NE(printed.text.find("Every byte is that of a plain loop after 2 steps."), std::string::npos) << printed.text;

@@ -2,11 +2,11 @@
 // device makes for the same schedule, and the data that comes out is right.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -20,6 +20,7 @@
 #include "tests/device/cuda/fake_api.hpp"
 #include "tests/emit/cuda/calls.hpp"
 #include "tests/emit/examples.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace shiplap {
 namespace {
@@ -184,8 +185,8 @@ std::vector<std::string> lines_of(const std::string& file) {
 }
 
 Outcome run_faked(const std::string& name) {
-  std::string file = (std::filesystem::temp_directory_path() / "shiplap-calls-XXXXXX").string();
-  close(mkstemp(file.data()));
+  const TemporaryFolder folder;
+  const std::string file = folder.path() / "calls";
   const std::string command = fmt::format("SHIPLAP_CALLS='{0}' '{1}/shiplap_faked_{2}' 1 >/dev/null 2>'{0}.errors'",
                                           file, SHIPLAP_EMITTED_PROGRAMS, name);
   Outcome outcome;
@@ -193,8 +194,6 @@ Outcome run_faked(const std::string& name) {
   outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   outcome.calls = lines_of(file);
   for (const std::string& line : lines_of(file + ".errors")) outcome.errors += line + "\n";
-  std::filesystem::remove(file);
-  std::filesystem::remove(file + ".errors");
   return outcome;
 }
 
