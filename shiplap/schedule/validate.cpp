@@ -168,7 +168,7 @@ class OpCheck {
       const auto* other = std::get_if<Copy>(&schedule_.ops[i - 1].what);
       if (other == nullptr) break;
       if (overlap(copy.to, other->to) || overlap(copy.to, other->from) || overlap(copy.from, other->to))
-        add("{} and {} are in one batch and access the same bytes, which nothing orders; batch them apart", name(),
+        add("{} and {} share bytes, but the copies of a batch have no order; put them into separate batches", name(),
             describe(schedule_, OpId{i - 1}));
     }
   }

@@ -1,38 +1,25 @@
 // Databases that are made to harm whoever imports them.
 #include <gmock/gmock.h>
-#include <sqlite3.h>
-#include <unistd.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <fstream>
 #include <sstream>
+#include <string>
 
-#include "shiplap/advise/nsys.hpp"
-#include "tests/support/message_of.hpp"
-#include "tests/support/temporary_folder.hpp"
+#include "tests/advise/nsys_export.hpp"
 
 namespace shiplap {
 namespace {
 
-namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 
-class NsysLimits : public ::testing::Test {
+class NsysLimits : public nsys_export::NsysExport {
  protected:
-  std::string error_of(const std::string& statements) const {
-    const fs::path file = folder_ / "report.sqlite";
-    sqlite3* database = nullptr;
-    char* error = nullptr;
-    sqlite3_open(file.c_str(), &database);
-    sqlite3_exec(database, statements.c_str(), nullptr, nullptr, &error);
-    EXPECT_EQ(error, nullptr) << error;
-    sqlite3_free(error);
-    sqlite3_close(database);
-    return message_of([&] { read_nsys(file); });
+  std::string error_of(const std::string& statements) {
+    sql(statements);
+    return error();
   }
-
-  TemporaryFolder temporary_;
-  fs::path folder_ = temporary_.path();
 };
 
 TEST_F(NsysLimits, a_view_with_rows_without_end_is_no_table) {
@@ -76,32 +63,25 @@ void lead_all_to(char* inner, std::uint32_t page) {
 }
 
 TEST_F(NsysLimits, pages_that_are_reached_again_and_again_give_no_more_rows_than_fit_into_the_file) {
-  const fs::path path = folder_ / "again.sqlite";
-  sqlite3* database = nullptr;
-  ASSERT_EQ(sqlite3_open(path.c_str(), &database), SQLITE_OK);
-  ASSERT_EQ(sqlite3_exec(database,
-                         "PRAGMA page_size = 512; CREATE TABLE StringIds (id INTEGER, value TEXT);"
-                         "WITH RECURSIVE n(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n LIMIT 3000) "
-                         "INSERT INTO StringIds SELECT NULL, NULL FROM n;",
-                         nullptr, nullptr, nullptr),
-            SQLITE_OK);
-  sqlite3_close(database);
+  sql("PRAGMA page_size = 512; CREATE TABLE StringIds (id INTEGER, value TEXT);"
+      "WITH RECURSIVE n(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n LIMIT 3000) "
+      "INSERT INTO StringIds SELECT NULL, NULL FROM n;");
   std::stringstream content;
-  content << std::ifstream(path, std::ios::binary).rdbuf();
-  std::string file = content.str();
+  content << std::ifstream(file(), std::ios::binary).rdbuf();
+  std::string bytes = content.str();
   constexpr std::uint32_t root = 2;  // of the first table
   constexpr int inner_page = 5;
-  ASSERT_EQ(page_of(file, root)[0], inner_page);
+  ASSERT_EQ(page_of(bytes, root)[0], inner_page);
   const auto child = [&](std::uint32_t cell) {
-    return big_endian(page_of(file, root) + big_endian(page_of(file, root) + 12 + 2 * cell, 2), 4);
+    return big_endian(page_of(bytes, root) + big_endian(page_of(bytes, root) + 12 + 2 * cell, 2), 4);
   };
   const std::uint32_t leaf = child(0);
   const std::uint32_t between = child(1);
-  std::copy_n(page_of(file, root), 512, page_of(file, between));
-  lead_all_to(page_of(file, between), leaf);
-  lead_all_to(page_of(file, root), between);
-  std::ofstream(path, std::ios::binary) << file;
-  EXPECT_THAT(message_of([&] { read_nsys(path); }), HasSubstr("a table gives more rows than the file has bytes for"));
+  std::copy_n(page_of(bytes, root), 512, page_of(bytes, between));
+  lead_all_to(page_of(bytes, between), leaf);
+  lead_all_to(page_of(bytes, root), between);
+  std::ofstream(file(), std::ios::binary) << bytes;
+  EXPECT_THAT(error(), HasSubstr("a table gives more rows than the file has bytes for"));
 }
 
 }  // namespace

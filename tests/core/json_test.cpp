@@ -1,7 +1,6 @@
 #include "shiplap/core/json.hpp"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -10,6 +9,7 @@
 #include <string>
 
 #include "tests/support/message_of.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace shiplap {
 namespace {
@@ -91,7 +91,8 @@ TEST(Json, keys_keep_their_order_and_numbers_their_value) {
 }
 
 TEST(Json, a_file_is_read_by_its_path_which_an_error_names) {
-  const std::string path = ::testing::TempDir() + "shiplap-json-" + std::to_string(::getpid());
+  const TemporaryFolder folder;
+  const std::string path = folder.path() / "file.json";
   std::ofstream(path) << R"({"x": 1})";
   EXPECT_EQ(read_json_file(path), Json({{"x", 1}}));
   std::ofstream(path) << "{";

@@ -1,11 +1,12 @@
 #include "shiplap/core/kernel_file.hpp"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 #include <string>
+
+#include "tests/support/temporary_folder.hpp"
 
 namespace shiplap {
 namespace {
@@ -17,13 +18,12 @@ TEST(KernelFile, is_read_whole_although_it_says_no_size) {
 }
 
 TEST(KernelFile, is_read_whole_when_it_is_longer_than_what_is_read_at_a_time) {
-  const std::filesystem::path file =
-      std::filesystem::temp_directory_path() / ("shiplap-kernel-file-" + std::to_string(getpid()));
+  const TemporaryFolder folder;
+  const std::filesystem::path file = folder.path() / "numbers";
   std::string text;
   for (int i = 0; i < 3000; ++i) text += std::to_string(i) + '\n';
   std::ofstream(file) << text;
   EXPECT_EQ(text_of_kernel_file(file), text);
-  std::filesystem::remove(file);
 }
 
 TEST(KernelFile, that_cannot_be_read_is_empty) {

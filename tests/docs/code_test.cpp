@@ -1,6 +1,5 @@
 // The code blocks of README.md and docs/ compile.
 #include <gmock/gmock.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -8,6 +7,7 @@
 
 #include "tests/docs/run_command.hpp"
 #include "tests/docs/translation_unit.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace shiplap::docs {
 namespace {
@@ -31,16 +31,13 @@ std::vector<Block> code_of_the_project() {
   return blocks;
 }
 
-/// Compiles the unit as a file of its own, so that tests can run at the same time.
+/// Compiles the unit as a file with this extension.
 Outcome compile(const std::string& unit, const std::string& extension, const std::string& command) {
-  const std::string name = ::testing::UnitTest::GetInstance()->current_test_info()->name();
-  const std::filesystem::path path =
-      std::filesystem::path(testing::TempDir()) / (name + "_" + std::to_string(getpid()) + extension);
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder.path() / ("unit" + extension);
   std::ofstream(path) << unit;
-  const Outcome outcome = run_command(command + " -std=c++20 -w -I " + quoted(source_root) + " " + mpi_includes + " " +
-                                      quoted(path.string()));
-  std::filesystem::remove(path);
-  return outcome;
+  return run_command(command + " -std=c++20 -w -I " + quoted(source_root) + " " + mpi_includes + " " +
+                     quoted(path.string()));
 }
 
 Outcome compile_on_the_host(std::span<const Block> blocks) {

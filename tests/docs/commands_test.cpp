@@ -1,7 +1,6 @@
 // The command lines of README.md and docs/ have subcommands and flags that the program knows, and those that are marked
 // to run do run.
 #include <gmock/gmock.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <map>
@@ -10,6 +9,7 @@
 
 #include "tests/docs/markdown.hpp"
 #include "tests/docs/run_command.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace shiplap::docs {
 namespace {
@@ -118,20 +118,18 @@ TEST(DocsCommands, a_remark_is_no_part_of_a_command) {
 }
 
 TEST(DocsCommands, those_that_are_marked_to_run_succeed) {
-  const std::string folder = testing::TempDir() + "/docs_commands_" + std::to_string(getpid());
-  std::filesystem::create_directories(folder);
+  const TemporaryFolder folder;
   const std::string path = std::filesystem::path(program).parent_path().string();
   for (const Page& page : pages_of(SHIPLAP_SOURCE_DIR))
     for (const Block& block : page.blocks) {
       if (!block.runs) continue;
       for (const Span& command : commands_of({page.file, {block}, {}, {}, {}})) {
         const Outcome outcome =
-            run_command("cd " + quoted(folder) + " && PATH=" + quoted(path) + ":$PATH " + command.text);
+            run_command("cd " + quoted(folder.path().string()) + " && PATH=" + quoted(path) + ":$PATH " + command.text);
         EXPECT_EQ(outcome.status, 0) << command.file << ":" << command.line << ": " << command.text << "\n"
                                      << outcome.output;
       }
     }
-  std::filesystem::remove_all(folder);
 }
 
 }  // namespace

@@ -141,7 +141,8 @@ TEST(ValidateBatch, refuses_copies_that_reach_the_same_bytes_also_where_others_l
     if (way == 2) s.copy(s.q, {s.d, 40_B, 4_B}, {first_from.buffer, 0_B, 4_B});
     EXPECT_EQ(joined(problems(s.schedule)), "") << "without the batch the stream orders them, way " << way;
     s.batched(OpId{2});
-    EXPECT_REFUSED(s.schedule, "(op 2) and copy H2D of chunk 0 (op 0) are in one batch and access the same bytes");
+    EXPECT_REFUSED(s.schedule,
+                   "(op 2) and copy H2D of chunk 0 (op 0) share bytes, but the copies of a batch have no order");
   }
 }
 

@@ -19,7 +19,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 53> sentence
     {"batch: the first copy waits", "let the first of its batch wait"},
     {"batch: one direction", "with a copy of another direction"},
     {"batch: pinned memory", "is batched, but the host waits"},
-    {"batch: copies that share no byte", "are in one batch and access the same bytes"},
+    {"batch: no shared bytes", "share bytes, but the copies of a batch have no order"},
     {"graph: no batch", "is batched in a graph"},
     {"graph: one agent", "is part of a graph, which one agent submits"},
     {"graph: no op of the host", "is performed by the host, which a graph cannot hold"},
@@ -246,7 +246,7 @@ class Check {
       const auto* other = std::get_if<Copy>(&schedule_.ops[k - 1].what);
       if (other == nullptr) break;
       require(!near(copy->to, other->to) && !near(copy->to, other->from) && !near(copy->from, other->to),
-              "batch: copies that share no byte");
+              "batch: no shared bytes");
     }
   }
   /// Whether the regions share a byte. Regions that are too large to list their bytes lie outside of their buffers, and

@@ -1,7 +1,6 @@
 #include "shiplap/workload/workload.hpp"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cstring>
 #include <filesystem>
@@ -9,6 +8,7 @@
 
 #include "shiplap/core/error.hpp"
 #include "tests/support/planted_profile.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace shiplap {
 namespace {
@@ -133,8 +133,8 @@ TEST(StatedWorkload, can_be_cut_into_chunks_also_when_the_sizes_have_little_in_c
 }
 
 TEST(WorkloadFile, is_read_and_refused_with_the_file_and_the_key) {
-  const auto path =
-      std::filesystem::temp_directory_path() / ("shiplap_workload_" + std::to_string(::getpid()) + ".json");
+  const TemporaryFolder folder;
+  const auto path = folder.path() / "workload.json";
   const auto write = [&](const std::string& text) { std::ofstream(path) << text; };
   write(R"({"schema":"shiplap/workload","version":1,"in":"1GiB","out":"512MiB","kernel":"12ms"})");
   const Workload w = find_workload(path.string(), {});
@@ -150,7 +150,6 @@ TEST(WorkloadFile, is_read_and_refused_with_the_file_and_the_key) {
     EXPECT_NE(std::string(e.what()).find("out"), std::string::npos) << e.what();
     EXPECT_NE(std::string(e.what()).find(path.string()), std::string::npos) << e.what();
   }
-  std::filesystem::remove(path);
 }
 
 TEST(DerivedCost, is_the_larger_of_bytes_and_operations_over_what_the_kernel_reaches_of_the_limits_and_says_so) {
