@@ -183,12 +183,6 @@ unsigned usable_cpus() {
   return of_cgroup ? std::clamp(static_cast<unsigned>(std::ceil(*of_cgroup)), 1u, of_mask) : of_mask;
 }
 
-std::optional<Bytes> lockable_memory() {
-  rlimit limit{};
-  if (getrlimit(RLIMIT_MEMLOCK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return std::nullopt;
-  return Bytes{limit.rlim_cur};
-}
-
 std::optional<Bytes> address_space_left() {
   rlimit limit{};
   if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return std::nullopt;

@@ -23,9 +23,6 @@ CgroupLimits cgroup_limits(const std::filesystem::path& root = "/");
 /// the cgroup's processor time, rounded up.
 unsigned usable_cpus();
 
-/// Most memory that `ulimit -l` lets this process lock; nullopt without such a limit. Drivers may or may not obey it.
-std::optional<Bytes> lockable_memory();
-
 /// Address space that `ulimit -v` leaves to this process; nullopt without such a limit.
 std::optional<Bytes> address_space_left();
 

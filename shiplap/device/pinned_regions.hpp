@@ -1,4 +1,4 @@
-// Bookkeeping of host memory that a device has pinned for several holders.
+// Bookkeeping of host memory that is pinned for several holders.
 #pragma once
 
 #include <cstddef>
@@ -6,45 +6,44 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <utility>
 
+#include "shiplap/core/error.hpp"
 #include "shiplap/device/memory.hpp"
 
 namespace shiplap {
 
-/// Regions of host memory that a device did not allocate but has pinned. The last holder of a region unpins it. All
-/// methods are thread-safe. The result of `hold` keeps this object alive and may outlive the device.
+/// The error of memory of which only a part is pinned.
+Error pinned_in_part(Bytes size);
+
+/// Ranges of host memory that were pinned for holders. The last holder of a range unpins it. All methods are
+/// thread-safe. The result of `hold` keeps this object alive and may outlive the device.
 class PinnedRegions : public std::enable_shared_from_this<PinnedRegions> {
  public:
-  /// Calls `pin` unless the memory at `data` is held already. The last holder calls `unpin`.
-  Memory hold(std::byte* data, Bytes size, const std::function<void()>& pin, std::function<void(std::byte*)> unpin) {
-    // Made before anything is pinned, because there may be no memory for it.
-    Memory::Release release = [self = shared_from_this(), unpin = std::move(unpin)](std::byte* p) {
-      const std::lock_guard last(self->mutex_);
-      if (--self->holders_[p] > 0) return;
-      self->holders_.erase(p);
-      unpin(p);
-    };
-    const std::lock_guard guard(mutex_);
-    if (holders_[data] == 0) {
-      try {
-        pin();
-      } catch (...) {
-        holders_.erase(data);
-        throw;
-      }
-    }
-    ++holders_[data];
-    return {data, size, Place::host(), MemoryKind::pinned, std::move(release)};
-  }
-  bool holds(std::byte* data) const {
-    const std::lock_guard guard(mutex_);
-    return holders_.contains(data);
-  }
+  /// How memory is pinned and unpinned.
+  struct Functions {
+    std::function<bool()> is_pinned;  ///< whether others have pinned all of it; may throw when they pinned only a part
+    std::function<void()> pin;        ///< pins the range that is to be held
+    std::function<void(std::byte*)> unpin;  ///< unpins the range that begins at the address
+  };
+
+  /// The ranges of this process. CUDA pins memory for a process, so all its devices share them.
+  static const std::shared_ptr<PinnedRegions>& of_process();
+
+  /// Holds `size` bytes from `data` on. It calls `pin` unless they lie in a range that is held already, or `is_pinned`
+  /// says that they are not to be pinned here. Throws Error when they overlap a range that is held and does not contain
+  /// them, because memory can be pinned once only, and a copy must not cross the border between two pinned ranges.
+  Memory hold(std::byte* data, Bytes size, Functions);
 
  private:
-  mutable std::mutex mutex_;
-  std::map<std::byte*, std::size_t> holders_;  // number of holders by the region's first byte
+  struct Range {
+    std::byte* end = nullptr;
+    std::size_t holders = 0;
+  };
+  /// The first held range that ends behind `data`.
+  std::map<std::byte*, Range>::iterator range_at(std::byte* data);
+
+  std::mutex mutex_;
+  std::map<std::byte*, Range> ranges_;  ///< by first byte; they do not overlap
 };
 
 }  // namespace shiplap

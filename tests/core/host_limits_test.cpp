@@ -172,10 +172,5 @@ TEST(AddressSpaceLeft, is_the_limit_without_what_is_in_use) {
   EXPECT_LT(left->count, most);
 }
 
-TEST(LockableMemory, is_the_limit_of_the_shell) {
-  const Limited limited(RLIMIT_MEMLOCK, 65536);
-  EXPECT_EQ(lockable_memory(), 64_KiB);
-}
-
 }  // namespace
 }  // namespace shiplap

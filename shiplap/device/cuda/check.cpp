@@ -5,7 +5,6 @@
 #include <link.h>
 
 #include "shiplap/core/error.hpp"
-#include "shiplap/core/host_limits.hpp"
 #include "shiplap/core/printable.hpp"
 #include "shiplap/core/units.hpp"
 #include "shiplap/device/host_work.hpp"
@@ -48,20 +47,25 @@ std::string memory_remedy(const Api& api) {
   return numbers + "use more chunks or a smaller ring, or end other programs on this GPU";
 }
 
+// The driver pins memory by itself, so that `ulimit -l` does not bound it.
 std::string pinned_memory_remedy() {
   const auto available = available_host_memory();
-  const auto lockable = lockable_memory();
   return fmt::format(
-      "{} of host memory are available{}: use smaller arrays, raise the limit of the container or of `ulimit -l`, or "
-      "keep the arrays in pageable memory",
-      available ? to_string(*available) : std::string("an unknown amount"),
-      lockable ? fmt::format(", and `ulimit -l` lets this process pin {}", to_string(*lockable)) : "");
+      "{} of host memory are available: use smaller arrays, raise the limit of the container, or keep the arrays in "
+      "pageable memory",
+      available ? to_string(*available) : std::string("an unknown amount"));
 }
 
 std::string remedy(const Api& api, cudaError_t error, std::string_view call) {
   switch (error) {
     case cudaErrorMemoryAllocation:
       return call == "cudaHostAlloc" || call == "cudaHostRegister" ? pinned_memory_remedy() : memory_remedy(api);
+    case cudaErrorInvalidValue:
+      return call != "cudaHostRegister" ? ""
+                                        : "memory that cannot be written and files that are mapped shared cannot be "
+                                          "pinned: keep the arrays in pageable memory";
+    case cudaErrorHostMemoryAlreadyRegistered:
+      return "other code of this process has pinned a part of it: unpin that part first, or pin all of it there";
     case cudaErrorInsufficientDriver:
       return driver_remedy(api);
     case cudaErrorNoDevice:
