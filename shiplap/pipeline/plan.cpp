@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <utility>
 
 #include "shiplap/core/error.hpp"
@@ -29,7 +30,7 @@ Job located(const Device* device, Job job) {
   bool others = false;
   for (Array& array : job.arrays) {
     if (size_on_host(array).count == 0) continue;
-    if (device != nullptr && array.data != nullptr) array.memory = device->kind_of(array.data);
+    if (device != nullptr && array.data != nullptr) array.memory = device->kind_of(array.data, size_on_host(array));
     if (array.memory == MemoryKind::device)
       throw UsageError(
           fmt::format("{}: array {} is in device memory, and a job brings its arrays from the host to the GPU: give it "
@@ -120,11 +121,45 @@ void require_same_shape(const Job& planned, const Job& given) {
                          planned.arrays[a].name, difference));
 }
 
-/// Changes the plan to pinned arrays if pinning the pageable ones pays over the runs.
-void choose_to_pin(const Profile& profile, const PlanOptions& options, Plan& plan) {
+/// The ranges of host memory of the arrays that are cut. Arrays that share memory are one range, because memory can be
+/// pinned once only.
+std::vector<std::span<std::byte>> ranges_to_pin(const Job& job) {
+  std::vector<std::span<std::byte>> arrays;
+  for (const Array& array : job.arrays)
+    if (!stays(array.role) && size_on_host(array).count > 0 && array.data != nullptr)
+      arrays.emplace_back(array.data, size_on_host(array).count);
+  std::ranges::sort(arrays, {}, [](std::span<std::byte> s) { return s.data(); });
+  std::vector<std::span<std::byte>> ranges;
+  for (const auto array : arrays) {
+    std::byte* const end = array.data() + array.size();
+    if (ranges.empty() || ranges.back().data() + ranges.back().size() <= array.data())
+      ranges.push_back(array);
+    else
+      ranges.back() = {ranges.back().data(), std::max(ranges.back().data() + ranges.back().size(), end)};
+  }
+  return ranges;
+}
+
+/// Why the arrays cannot be pinned where they are; "" when they can. The system refuses memory by its kind (files that
+/// are mapped shared, memory that cannot be written), so the first and last byte of each range are tried.
+std::string why_not_pinned(Device& device, const Job& job) {
+  try {
+    for (const std::span<std::byte> range : ranges_to_pin(job)) {
+      static_cast<void>(device.pin(range.data(), 1_B));
+      static_cast<void>(device.pin(&range.back(), 1_B));
+    }
+  } catch (const Error& error) {
+    return fmt::format("these arrays cannot be pinned where they are: {}", error.what());
+  }
+  return {};
+}
+
+/// Changes the plan to pinned arrays if pinning the pageable ones pays over the runs, and they can be pinned.
+void choose_to_pin(Device* device, const Profile& profile, const PlanOptions& options, Plan& plan) {
   if (!options.may_pin || !has_pageable_chunks(plan.job)) return;
   plan.memory = std::make_shared<const MemoryChoice>(
-      choose_memory(plan.job, profile, plan.limits, options.space, plan.ranking, options.runs));
+      choose_memory(plan.job, profile, plan.limits, options.space, plan.ranking, options.runs,
+                    device != nullptr ? why_not_pinned(*device, plan.job) : ""));
   if (array_memory(plan.job) != ArrayMemory::pageable || !allows_pinned(options.space)) return;
   const std::vector<MemoryWay>& ways = plan.memory->ways;
   const auto registered = std::ranges::find(ways, "registered", &MemoryWay::name);
@@ -143,7 +178,7 @@ void choose_to_pin(const Profile& profile, const PlanOptions& options, Plan& pla
 
 /// Ranks the choices for the arrays as they are, and decides whether to pin them. Choices that the space leaves open
 /// for pinned arrays alone are weighed against the best choice of all for the arrays as they are.
-void rank_and_choose_memory(const Profile& profile, const PlanOptions& options, Plan& plan) {
+void rank_and_choose_memory(Device* device, const Profile& profile, const PlanOptions& options, Plan& plan) {
   std::string refusal;
   try {
     plan.ranking = rank(plan.job, profile, plan.limits, options.space);
@@ -157,7 +192,7 @@ void rank_and_choose_memory(const Profile& profile, const PlanOptions& options, 
     }
   }
   plan.chosen = plan.ranking.best();
-  choose_to_pin(profile, options, plan);
+  choose_to_pin(device, profile, options, plan);
   if (refusal.empty() || plan.pins) return;
   const auto registered = std::ranges::find(plan.memory->ways, "registered", &MemoryWay::name);
   if (registered == plan.memory->ways.end() || !registered->pays_from) throw Unsupported(refusal);
@@ -168,9 +203,8 @@ void rank_and_choose_memory(const Profile& profile, const PlanOptions& options, 
 /// Pins the arrays that are cut. They stay pinned as long as the returned objects live.
 std::vector<Memory> pinned(Device& device, const Job& job) {
   std::vector<Memory> pins;
-  for (const Array& array : job.arrays)
-    if (!stays(array.role) && size_on_host(array).count > 0 && array.data != nullptr)
-      pins.push_back(device.pin(array.data, size_on_host(array)));
+  for (const std::span<std::byte> range : ranges_to_pin(job))
+    pins.push_back(device.pin(range.data(), Bytes{range.size()}));
   return pins;
 }
 
@@ -266,7 +300,7 @@ Plan plan(const Node& node, const Job& job, const PlanOptions& options) {
                     job.name, node.profile->name));
   if (result.job.cost.points.empty()) result.job.cost = cost_of_kernel(node, options, result);
   const Profile profile = profile_of_gpus(node, options.space.gpus);
-  rank_and_choose_memory(profile, options, result);
+  rank_and_choose_memory(node.device, profile, options, result);
   if (options.space.gpus > 1)
     result.ranking.assumptions.push_back(
         "every GPU and its link are like the first, and the host is as fast for all of them together as for one");

@@ -51,7 +51,7 @@ Job with_pinned_chunks(Job job) {
 }
 
 MemoryChoice choose_memory(const Job& job, const Profile& profile, const Limits& limits, const SearchSpace& space,
-                           const Ranking& as_it_is, std::uint64_t runs) {
+                           const Ranking& as_it_is, std::uint64_t runs, const std::string& why_not_registered) {
   if (runs == 0) throw UsageError("`runs` 0: the number of runs must be at least 1");
   if (!has_pageable_chunks(job)) throw UsageError("`runs`: no array that is cut into chunks is in pageable memory");
   MemoryChoice choice{.runs = runs, .ways = {}, .unknown = {}};
@@ -74,8 +74,9 @@ MemoryChoice choose_memory(const Job& job, const Profile& profile, const Limits&
   const auto call = [&](Call kind, MemoryKind memory, Bytes size) {
     return Seconds{machine.host_call(kind, memory, size)};
   };
-  const auto offer = [&](const char* name, const char* what, const auto& once) {
+  const auto offer = [&](const char* name, const char* what, const std::string& refusal, const auto& once) {
     try {
+      if (!refusal.empty()) throw Unsupported(refusal);
       if (!choice.pinned) throw Unsupported(why_not);
       const Candidate& fastest = choice.pinned->best();
       const Seconds time = of_arrays(job, once);
@@ -88,10 +89,10 @@ MemoryChoice choose_memory(const Job& job, const Profile& profile, const Limits&
       choice.unknown.push_back({name, reason.what()});
     }
   };
-  offer("registered", "cudaHostRegister, and cudaHostUnregister after the last run", [&](Bytes size) {
+  offer("registered", "cudaHostRegister, and cudaHostUnregister after the last run", why_not_registered, [&](Bytes size) {
     return call(Call::pin, MemoryKind::pageable, size) + call(Call::unpin, MemoryKind::pageable, size);
   });
-  offer("pinned", "cudaHostAlloc instead of malloc, and cudaFreeHost after the last run", [&](Bytes size) {
+  offer("pinned", "cudaHostAlloc instead of malloc, and cudaFreeHost after the last run", {}, [&](Bytes size) {
     return call(Call::allocate, MemoryKind::pinned, size) + call(Call::release, MemoryKind::pinned, size);
   });
   std::ranges::stable_sort(choice.ways, {}, &MemoryWay::in_all);

@@ -35,7 +35,7 @@ struct MemoryWay {
 struct MemoryChoice {
   std::uint64_t runs = 1;        ///< number of runs over the same arrays
   std::vector<MemoryWay> ways;   ///< by `in_all`, the fastest first; equally fast ones with the least effort first
-  std::vector<Refused> unknown;  ///< ways for which the profile lacks times
+  std::vector<Refused> unknown;  ///< ways that these arrays do not have, or for which the profile lacks times
   /// The ranking for pinned arrays; nullopt when no strategy can do the job with them.
   std::optional<Ranking> pinned{};
 };
@@ -44,10 +44,11 @@ struct MemoryChoice {
 /// the ranking with pageable arrays. "registered" pins the arrays where they are (cudaHostRegister) and unpins them
 /// after the last run. "pinned" is a program that allocates its arrays in pinned memory and frees them; the time that
 /// allocating pageable arrays would have taken is not subtracted. The search for pinned arrays keeps to the given space
-/// if `allows_pinned`. Otherwise it keeps only graphs, batches and the number of GPUs of the space. Throws UsageError
-/// when no array is pageable, and for 0 runs.
+/// if `allows_pinned`. Otherwise it keeps only graphs, batches and the number of GPUs of the space.
+/// `why_not_registered` is the reason why the device cannot pin these arrays; "" when it can. Throws UsageError when no
+/// array is pageable, and for 0 runs.
 MemoryChoice choose_memory(const Job&, const Profile&, const Limits&, const SearchSpace&, const Ranking& as_it_is,
-                           std::uint64_t runs);
+                           std::uint64_t runs, const std::string& why_not_registered = {});
 
 /// Every way with its times, and the unknown ones with the reason.
 Json to_json(const MemoryChoice&);

@@ -24,7 +24,7 @@ std::string memory_report(const MemoryChoice& choice, const TextStyle& style) {
   for (const MemoryWay& way : choice.ways)
     note(fmt::format("{}: {}{}", way.name, way.name != "as it is" ? way.what + "; a run is " : "a run is ",
                      to_string(way.best.choice)));
-  for (const Refused& way : choice.unknown) note(fmt::format("{}: not known, {}", way.strategy, way.reason));
+  for (const Refused& way : choice.unknown) note(fmt::format("{}: left out, {}", way.strategy, way.reason));
   return out;
 }
 

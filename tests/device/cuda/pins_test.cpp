@@ -1,0 +1,166 @@
+// Memory of the caller that several holders pin, in parts and in several threads. Needs no GPU: every call is faked.
+#include "shiplap/device/cuda/pins.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "shiplap/core/error.hpp"
+#include "shiplap/device/cuda/cuda_device.hpp"
+#include "shiplap/pipeline/node.hpp"
+#include "shiplap/pipeline/plan.hpp"
+#include "shiplap/pipeline/prepared.hpp"
+#include "shiplap/plan/memory_choice.hpp"
+#include "shiplap/profile/profile.hpp"
+#include "shiplap/schedule/schedule.hpp"
+#include "shiplap/strategy/strategy.hpp"
+#include "shiplap/workload/described_job.hpp"
+#include "tests/device/cuda/fake_api.hpp"
+#include "tests/support/message_of.hpp"
+
+namespace shiplap {
+namespace {
+
+using testing::fake_api;
+using testing::fake_cuda;
+using ::testing::HasSubstr;
+
+struct PinsFixture : ::testing::Test {
+  std::byte* at(std::size_t offset) { return data.data() + offset; }
+
+  Api api = fake_api();
+  std::unique_ptr<MeasurableDevice> device = open_cuda(0, api);
+  const int of_device = fake_cuda().live_pinned_memory;
+  std::vector<std::byte> data = std::vector<std::byte>(1 << 20);
+};
+using Pins = PinsFixture;
+
+TEST_F(Pins, of_a_longer_range_at_a_pinned_address_are_refused_and_not_believed) {
+  const Memory few = device->pin(at(0), 4_KiB);
+  EXPECT_THAT(message_of([&] { device->pin(at(0), 1_MiB); }), HasSubstr("4 KiB from its byte 0 on"));
+  EXPECT_THAT(message_of([&] { device->kind_of(at(0), 1_MiB); }), HasSubstr("only a part is pinned"));
+  EXPECT_EQ(device->kind_of(at(0), 4_KiB), MemoryKind::pinned);
+}
+
+TEST_F(Pins, of_a_part_outlive_the_holder_of_the_whole) {
+  std::optional<Memory> whole = device->pin(at(0), 1_MiB);
+  std::optional<Memory> part = device->pin(at(4096), 4_KiB);
+  whole.reset();
+  EXPECT_EQ(device->kind_of(at(4096), 4_KiB), MemoryKind::pinned);
+  part.reset();
+  EXPECT_EQ(device->kind_of(at(4096)), MemoryKind::pageable);
+  EXPECT_EQ(fake_cuda().live_pinned_memory, of_device);
+}
+
+TEST_F(Pins, of_one_device_outlive_those_of_another_on_the_same_memory) {
+  const auto other = open_cuda(0, api);
+  std::optional<Memory> first = device->pin(at(0), 1_MiB);
+  const Memory second = other->pin(at(0), 1_MiB);
+  first.reset();
+  EXPECT_EQ(other->kind_of(at(0), 1_MiB), MemoryKind::pinned);
+}
+
+TEST_F(Pins, of_other_code_are_left_to_it) {
+  ASSERT_EQ(api.host_register(at(0), 1 << 20, 0), cudaSuccess);
+  { const Memory pinned = device->pin(at(0), 64_KiB); }
+  EXPECT_EQ(device->kind_of(at(0), 1_MiB), MemoryKind::pinned);
+  ASSERT_EQ(api.host_unregister(at(0)), cudaSuccess);
+}
+
+TEST_F(Pins, of_other_code_on_two_halves_are_not_one_range) {
+  ASSERT_EQ(api.host_register(at(0), 1 << 19, 0), cudaSuccess);
+  ASSERT_EQ(api.host_register(at(1 << 19), 1 << 19, 0), cudaSuccess);
+  EXPECT_THAT(message_of([&] { device->pin(at(0), 1_MiB); }), HasSubstr("only a part is pinned"));
+  for (const std::size_t half : {0u, 1u << 19}) ASSERT_EQ(api.host_unregister(at(half)), cudaSuccess);
+}
+
+// An op of a schedule that pins is one more holder.
+TEST_F(Pins, of_a_schedule_leave_those_of_a_holder) {
+  Schedule schedule;
+  const BufferId host = schedule.add_buffer(
+      {.name = "host", .place = Place::host(), .memory = MemoryKind::pageable, .size = 1_MiB});
+  for (const HostCall::Kind kind : {HostCall::Kind::pin, HostCall::Kind::unpin})
+    schedule.add(
+        {.what = HostCall{.kind = kind, .region = {host, 0_B, 1_MiB}}, .stream = {}, .agent = AgentId{0}, .after = {}});
+  const auto execution = device->prepare(schedule, {.buffers = {at(0)}, .kernels = {}});
+  const Memory held = device->pin(at(0), 1_MiB);
+  execution->run();
+  EXPECT_EQ(device->kind_of(at(0), 1_MiB), MemoryKind::pinned);
+}
+
+TEST_F(Pins, that_two_threads_take_and_leave_hold_pinned_memory_at_all_times) {
+  std::atomic<int> wrong{0};
+  const auto take_and_leave = [&] {
+    for (int i = 0; i < 2000; ++i) {
+      const Memory pinned = device->pin(at(0), 1_MiB);
+      std::this_thread::sleep_for(std::chrono::microseconds(2));
+      if (device->kind_of(at(0), 1_MiB) != MemoryKind::pinned) ++wrong;
+    }
+  };
+  std::thread other(take_and_leave);
+  take_and_leave();
+  other.join();
+  EXPECT_EQ(wrong, 0);
+  EXPECT_EQ(fake_cuda().live_pinned_memory, of_device);
+}
+
+// Memory that the system does not let CUDA pin, as mapped files.
+struct PlannedPinsFixture : ::testing::Test {
+  static constexpr std::size_t n = 1 << 18;
+
+  Plan planned(std::uint64_t runs) {
+    job = Job{n, "map"}
+              .in("x", x)
+              .out("y", y)
+              .takes(milliseconds(1))
+              .kernel([](CUstream_st*, Chunk chunk, auto in, auto out) {
+                for (std::uint64_t i = chunk.first; i < chunk.end(); ++i) out[i] = in[i] + 1;
+              });
+    PlanOptions options;
+    options.runs = runs;
+    return plan(node_of(*device, find_profile("h200")), job, options);
+  }
+
+  Api api = [] {
+    Api faked = fake_api();
+    fake_cuda().free_memory = fake_cuda().total_memory = 256u << 20;
+    usual = faked.host_register;
+    return faked;
+  }();
+  static inline cudaError_t (*usual)(void*, std::size_t, unsigned) = nullptr;
+  static inline const void* refused = nullptr;
+  std::unique_ptr<MeasurableDevice> device = open_cuda(0, api);
+  std::vector<float> x = std::vector<float>(n, 1.0F);
+  std::vector<float> y = std::vector<float>(n);
+  Job job;
+};
+using PlannedPins = PlannedPinsFixture;
+
+TEST_F(PlannedPins, are_not_of_memory_that_cannot_be_pinned) {
+  refused = x.data();
+  api.host_register = [](void* data, std::size_t size, unsigned flags) {
+    return data == refused ? cudaErrorInvalidValue : usual(data, size, flags);
+  };
+  const Plan plan = planned(10000);
+  EXPECT_FALSE(plan.pins);
+  EXPECT_EQ(find_strategy(plan.chosen.choice.strategy).memory, ArrayMemory::pageable);
+  ASSERT_EQ(plan.memory->unknown.size(), 1u);
+  EXPECT_EQ(plan.memory->unknown.front().strategy, "registered");
+  EXPECT_THAT(plan.memory->unknown.front().reason,
+              ::testing::AllOf(HasSubstr("cannot be pinned where they are"), HasSubstr("cudaHostRegister")));
+  prepare(*device, plan, job).run();
+  EXPECT_EQ(y, std::vector<float>(n, 2.0F));
+}
+
+TEST_F(PlannedPins, are_kept_where_memory_can_be_pinned) {
+  EXPECT_TRUE(planned(10000).pins);
+}
+
+}  // namespace
+}  // namespace shiplap
