@@ -80,8 +80,8 @@ std::string header(const Workload& workload, const Choice& choice, const Schedul
       "// copy the section \"pipeline\"; the rest only runs it.\n";
   if (std::ranges::any_of(schedule.agents, [](const Agent& a) { return a.numa_node.has_value(); }))
     out +=
-        "// On a host with several NUMA nodes, keep threads and memory on one of them:\n"
-        "// numactl --cpunodebind=0 --membind=0 ./pipeline\n";
+        "// On a host with several NUMA nodes, keep threads and memory on the GPU's (nvidia-smi topo -m names it):\n"
+        "// numactl --cpunodebind=NODE --membind=NODE ./pipeline\n";
   return out;
 }
 

@@ -108,7 +108,7 @@ void RowMemory::require_placed(const MeasurableDevice& device, const Memory& mem
   if (!memory.place().is_host() || memory.kind() == MemoryKind::managed) return;
   const auto nodes = device.numa_nodes(memory);
   if (!nodes) placement_known_ = false;
-  if (!nodes || *nodes == std::vector<unsigned>{memory.place().index}) return;
+  if (!nodes || memory.place() == Place::host() || *nodes == std::vector<unsigned>{memory.place().index}) return;
   throw Error(fmt::format(
       "the pages of {} lie on NUMA node {} instead of {}: free memory on that node, or let this process use it "
       "(numactl, the container's cpuset)",

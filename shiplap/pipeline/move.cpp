@@ -18,7 +18,7 @@ namespace shiplap {
 namespace {
 
 constexpr std::uint16_t gpu_of_moves = 0;
-constexpr std::uint16_t numa_node_of_moves = 0;
+constexpr std::uint16_t numa_node_of_moves = any_numa_node;
 
 /// The movers to try, in this order: the best, and after a batch the best other one.
 struct MoversToTry {
@@ -111,7 +111,7 @@ Mover move_checked(const Node& node, const PoolBytes& pool, std::span<const std:
                                          {.block = pool.block,
                                           .blocks = index.size(),
                                           .to_device = gather,
-                                          .pool = node.device->kind_of(pool.data),
+                                          .pool = node.device->kind_of(pool.data, pool.size),
                                           .regular = false},
                                          limits);
   const BlockMove move{.pool = pool.data,

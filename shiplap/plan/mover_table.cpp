@@ -11,7 +11,7 @@ namespace shiplap {
 namespace {
 
 constexpr std::uint16_t gpu_of_table = 0;
-constexpr std::uint16_t numa_node_of_table = 0;
+constexpr std::uint16_t numa_node_of_table = any_numa_node;
 
 Json text_of_direction(bool to_device) { return to_device ? "H2D" : "D2H"; }
 

@@ -52,16 +52,17 @@ std::string kebab_case(std::string_view text) {
 const LinkModel& Profile::link(std::uint16_t gpu, std::uint16_t numa_node) const {
   std::vector<std::string> known;
   for (const LinkModel& candidate : links) {
-    if (candidate.gpu == gpu && candidate.numa_node == numa_node) return candidate;
+    if (candidate.gpu == gpu && (numa_node == any_numa_node || candidate.numa_node == numa_node)) return candidate;
     known.push_back(fmt::format("NUMA node {} to GPU {}", candidate.numa_node, candidate.gpu));
   }
   for (const Missing& m : missing)
     if (m.parameter == "links")
       throw Unsupported(fmt::format("profile '{}' has no link ({}); use a profile with links", name, m.reason));
   throw Unsupported(
-      fmt::format("profile '{}' has no link between host NUMA node {} and GPU {} (it has: {}); measure that pair, or "
+      fmt::format("profile '{}' has no link between {} and GPU {} (it has: {}); measure that pair, or "
                   "place the data where the profile has a link",
-                  name, numa_node, gpu, known.empty() ? "none" : fmt::format("{}", fmt::join(known, ", "))));
+                  name, numa_node == any_numa_node ? "the host" : fmt::format("host NUMA node {}", numa_node), gpu,
+                  known.empty() ? "none" : fmt::format("{}", fmt::join(known, ", "))));
 }
 
 std::vector<std::string> built_in_profiles() {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "shiplap/core/json_forward.hpp"
+#include "shiplap/core/numa.hpp"
 #include "shiplap/core/statistics.hpp"
 #include "shiplap/core/units.hpp"
 #include "shiplap/profile/block_model.hpp"
@@ -319,8 +320,9 @@ struct Profile {
   std::vector<Residual> residuals;        ///< errors of the fits
   std::vector<Measurement> measurements;  ///< raw samples; empty for profiles that were not measured
 
-  /// The link between a GPU and a NUMA node. Throws Unsupported that names the pair when the profile has no such link.
-  const LinkModel& link(std::uint16_t gpu, std::uint16_t numa_node = 0) const;
+  /// The link between a GPU and a NUMA node, for any_numa_node the first link of the GPU. Throws Unsupported that names
+  /// the pair when the profile has no such link.
+  const LinkModel& link(std::uint16_t gpu, std::uint16_t numa_node = any_numa_node) const;
 };
 
 /// Reads a profile from JSON. Throws Error that names the source, the key and what was expected. Causes are an unknown

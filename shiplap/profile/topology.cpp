@@ -112,6 +112,16 @@ std::string huge_pages() {
   return unknown_fact;
 }
 
+/// How memory gets to a NUMA node. Containers forbid memory policies by default; then it is where it is first touched.
+std::string numa_placement(hwloc_topology_t topology) {
+  if (hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_NUMANODE) <= 1) return "one node";
+  hwloc_membind_policy_t policy{};
+  const std::unique_ptr<hwloc_bitmap_s, decltype(&hwloc_bitmap_free)> nodes(hwloc_bitmap_alloc(), hwloc_bitmap_free);
+  const int flags = HWLOC_MEMBIND_THREAD | HWLOC_MEMBIND_BYNODESET;
+  const bool allowed = nodes != nullptr && hwloc_get_membind(topology, nodes.get(), &policy, flags) == 0;
+  return allowed ? "memory policies" : "first touch (the system forbids memory policies)";
+}
+
 }  // namespace
 
 Conditions host_facts() {
@@ -129,6 +139,7 @@ Conditions host_facts() {
           {"host.cores", count_of(topology.get(), HWLOC_OBJ_CORE)},
           {"host.hardware_threads", count_of(topology.get(), HWLOC_OBJ_PU)},
           {"host.numa_nodes", count_of(topology.get(), HWLOC_OBJ_NUMANODE)},
+          {"host.numa_placement", numa_placement(topology.get())},
           {"host.memory", to_string(page_size * static_cast<std::uint64_t>(pages))},
           {"host.usable_threads", std::to_string(usable_cpus())},
           {"host.memory_limit", memory_limit()},

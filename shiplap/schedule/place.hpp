@@ -6,20 +6,22 @@
 #include <string>
 #include <string_view>
 
+#include "shiplap/core/numa.hpp"
+
 namespace shiplap {
 
-/// The place of a buffer, stream or op: a NUMA node of the host, or a GPU of the node.
+/// The place of a buffer, stream or op: the host or one of its NUMA nodes, or a GPU of the node.
 struct Place {
   /// The kinds of places.
   enum class Kind : std::uint8_t { host, gpu };
-  Kind kind = Kind::host;   ///< host or GPU
-  std::uint16_t index = 0;  ///< number of the NUMA node, or of the GPU in the device
+  Kind kind = Kind::host;               ///< host or GPU
+  std::uint16_t index = any_numa_node;  ///< number of the NUMA node or any_numa_node, or of the GPU in the device
 
-  /// The place of a NUMA node.
-  static constexpr Place host(std::uint16_t numa_node = 0) { return {Kind::host, numa_node}; }
+  /// The host, or one of its NUMA nodes.
+  static constexpr Place host(std::uint16_t numa_node = any_numa_node) { return {Kind::host, numa_node}; }
   /// The place of a GPU, by its number in the device.
   static constexpr Place gpu(std::uint16_t number = 0) { return {Kind::gpu, number}; }
-  /// Whether the place is a NUMA node of the host.
+  /// Whether the place is on the host.
   constexpr bool is_host() const { return kind == Kind::host; }
   /// Whether the place is a GPU.
   constexpr bool is_gpu() const { return kind == Kind::gpu; }
@@ -42,7 +44,7 @@ bool is_pinned(MemoryKind);
 
 /// How an op accesses a region. An op with `write` may also read the region, so it conflicts with every other access.
 enum class AccessMode : std::uint8_t { read, write };
-/// The name of the place, such as "host 0" or "gpu 1".
+/// The name of the place, such as "host", "host 0" or "gpu 1".
 std::string to_string(Place);
 /// The name of the kind of memory, such as "pinned" or "write-combined".
 std::string to_string(MemoryKind);

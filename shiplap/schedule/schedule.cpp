@@ -44,7 +44,8 @@ std::string shown(const BlockList& l) {
                      to_string(l.pitch), l.regular ? "regular" : "by indices");
 }
 std::string shown(const Agent& a) {
-  return a.numa_node ? fmt::format("{} (on node {})", a.name, *a.numa_node) : a.name;
+  const bool is_on_one = a.numa_node && *a.numa_node != any_numa_node;
+  return is_on_one ? fmt::format("{} (on node {})", a.name, *a.numa_node) : a.name;
 }
 std::string shown(const std::string& kernel) { return kernel; }
 
@@ -169,7 +170,10 @@ Bytes memory_at(const Schedule& schedule, Place place) {
   return total;
 }
 
-std::string to_string(Place place) { return fmt::format("{} {}", place.is_host() ? "host" : "gpu", place.index); }
+std::string to_string(Place place) {
+  if (place == Place::host()) return "host";
+  return fmt::format("{} {}", place.is_host() ? "host" : "gpu", place.index);
+}
 
 MemoryKind parse_array_memory(std::string_view name) {
   for (const MemoryKind kind : {MemoryKind::pageable, MemoryKind::pinned, MemoryKind::managed})

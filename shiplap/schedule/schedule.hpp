@@ -168,7 +168,8 @@ struct Stream {
 /// A host thread that submits ops, or performs them itself.
 struct Agent {
   std::string name;                          ///< name in messages and pictures
-  std::optional<std::uint16_t> numa_node{};  ///< NUMA node on whose cores the thread runs; none: any node
+  std::optional<std::uint16_t> numa_node{};  ///< NUMA node on whose cores the thread runs, any_numa_node for that of
+                                             ///< Place::host(); none: all cores that the process may use
 };
 
 /// Buffers, kernels, streams and agents, and the ops on them in the order of submission.

@@ -140,7 +140,7 @@ void OpBuilder::describe_prefetch(const Op& op, const Prefetch& prefetch, OpStat
   require_one_gpu_for_managed();
   const Bytes missing = residency_.move(prefetch.region, prefetch.to);
   const std::uint16_t gpu = prefetch.to.is_gpu() ? prefetch.to.index : schedule_.streams[op.stream.index()].place.index;
-  const std::uint16_t numa_node = prefetch.to.is_host() ? prefetch.to.index : std::uint16_t{0};
+  const std::uint16_t numa_node = prefetch.to.is_host() ? prefetch.to.index : any_numa_node;
   state.gpu = gpu;
   state.to_device = prefetch.to.is_gpu();
   state.copy_engine = &gpus_[gpu].copy_engine(state.to_device);

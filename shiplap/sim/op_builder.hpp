@@ -29,7 +29,7 @@ class OpBuilder {
   /// All properties of a copy over the link that its costs depend on.
   struct CopyKey {
     Bytes size;
-    std::uint16_t numa_node = 0;
+    std::uint16_t numa_node = any_numa_node;
     std::uint16_t gpu = 0;
     bool to_device = false;
     bool pageable = false;

@@ -90,7 +90,7 @@ Schedule managed_schedule(const Job& job, const Choice& choice, const Limits& li
   add_arrays(job, schedule, limits);
   schedule.agents.clear();
   for (std::uint32_t t = 0; t < choice.threads; ++t)
-    schedule.agents.push_back({.name = fmt::format("thread {}", t), .numa_node = std::uint16_t{0}});
+    schedule.agents.push_back({.name = fmt::format("thread {}", t), .numa_node = any_numa_node});
   const StreamId stream = schedule.add_stream("compute");
   schedule.add_kernel(job.name.substr(0, job.name.find(':')));
   const OpId launched = schedule.add(launch(job, limits, stream, 0, {0, job.items}));

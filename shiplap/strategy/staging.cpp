@@ -18,8 +18,7 @@ StagingRings::StagingRings(Schedule& schedule, const Job& job, const Staging& st
       out_ring_(job.arrays.size()),
       emptied_(job.arrays.size(), std::vector<OpId>(chunks)) {
   if (!used()) return;
-  // The arrays are on NUMA node 0 (Place::host()), so the threads run there too.
-  constexpr std::uint16_t node = 0;
+  constexpr std::uint16_t node = any_numa_node;  // the threads run where the rings are
   const bool out = std::ranges::any_of(
       job.arrays, [](const Array& a) { return a.memory == MemoryKind::pageable && is_output(a.role); });
   for (std::uint32_t t = 0; t < threads_; ++t)

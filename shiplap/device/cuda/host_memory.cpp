@@ -1,9 +1,11 @@
 #include "shiplap/device/cuda/host_memory.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <hwloc.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <cstdlib>
@@ -33,8 +35,8 @@ struct FreeBitmap {
 using Bitmap = std::unique_ptr<std::remove_pointer_t<hwloc_bitmap_t>, FreeBitmap>;
 
 [[noreturn]] void fail(const char* call) {
-  throw Error(
-      fmt::format("cannot place memory on a NUMA node: {} failed: {}", call, std::generic_category().message(errno)));
+  throw Error(fmt::format("cannot ask what this host consists of: {} failed: {}", call,
+                          std::generic_category().message(errno)));
 }
 
 hwloc_topology_t topology() {
@@ -48,21 +50,29 @@ hwloc_topology_t topology() {
   return loaded.get();
 }
 
-/// Binds the memory allocations of its thread to one NUMA node until it is destroyed. It does nothing on a host with a
-/// single node.
+/// The node with this number. Throws Error when the host has none, or the process may not use it.
+hwloc_obj_t numa_node(std::uint16_t number) {
+  const hwloc_obj_t node = hwloc_get_numanode_obj_by_os_index(topology(), number);
+  if (node == nullptr)
+    throw Error(fmt::format("this process can use no NUMA node {}: it can use {} of this host", number,
+                            fmt::join(numa_nodes_of_host(), ", ")));
+  return node;
+}
+
+/// Allocations of its thread are placed on one NUMA node until it is destroyed, as far as the system allows. Where it
+/// forbids memory policies, as containers do, the thread runs on the cores of the node meanwhile: memory is placed where
+/// it is first touched. On a host with a single node there is nothing to do.
 class OnNode {
  public:
   explicit OnNode(std::uint16_t number) {
-    const int nodes = hwloc_get_nbobjs_by_type(topology(), HWLOC_OBJ_NUMANODE);
-    const hwloc_obj_t node = hwloc_get_numanode_obj_by_os_index(topology(), number);
-    if (node == nullptr && !(nodes <= 1 && number == 0))
-      throw Error(fmt::format("there is no NUMA node {} on this host, which has {}", number, nodes));
-    if (nodes <= 1) return;
+    const hwloc_obj_t node = numa_node(number);
+    if (hwloc_get_nbobjs_by_type(topology(), HWLOC_OBJ_NUMANODE) <= 1) return;
     before_.reset(hwloc_bitmap_alloc());
-    if (before_ == nullptr) fail("hwloc_bitmap_alloc");
-    if (hwloc_get_membind(topology(), before_.get(), &policy_, flags) != 0) fail("hwloc_get_membind");
-    if (hwloc_set_membind(topology(), node->nodeset, HWLOC_MEMBIND_BIND, flags) != 0) fail("hwloc_set_membind");
-    bound_ = true;
+    if (before_ != nullptr && hwloc_get_membind(topology(), before_.get(), &policy_, flags) == 0 &&
+        hwloc_set_membind(topology(), node->nodeset, HWLOC_MEMBIND_BIND, flags) == 0)
+      bound_ = true;
+    else
+      touching_.emplace(number);
   }
   ~OnNode() {
     if (bound_) hwloc_set_membind(topology(), before_.get(), policy_, flags);
@@ -75,15 +85,8 @@ class OnNode {
   Bitmap before_;
   hwloc_membind_policy_t policy_ = HWLOC_MEMBIND_DEFAULT;
   bool bound_ = false;
+  std::optional<OnCoresOf> touching_;
 };
-
-hwloc_obj_t numa_node(std::uint16_t number) {
-  const hwloc_obj_t node = hwloc_get_numanode_obj_by_os_index(topology(), number);
-  if (node == nullptr)
-    throw Error(fmt::format("there is no NUMA node {} on this host, which has {}", number,
-                            hwloc_get_nbobjs_by_type(topology(), HWLOC_OBJ_NUMANODE)));
-  return node;
-}
 
 std::string shown(const std::optional<HostMemory>& available) {
   return available ? to_string(*available) : std::string("an unknown amount");
@@ -167,24 +170,33 @@ Memory allocate_by_driver(const Api& api, Place place, MemoryKind kind, Bytes si
 }  // namespace
 
 void keep_to_cores_of(std::uint16_t number) {
-  if (hwloc_set_cpubind(topology(), numa_node(number)->cpuset, HWLOC_CPUBIND_THREAD) != 0)
-    throw Error(fmt::format("cannot keep a thread on the cores of NUMA node {}: {}", number,
-                            std::generic_category().message(errno)));
+  const hwloc_obj_t node = numa_node(number);
+  const Bitmap cores(hwloc_bitmap_alloc());
+  if (cores == nullptr || hwloc_get_cpubind(topology(), cores.get(), HWLOC_CPUBIND_THREAD) != 0) return;
+  hwloc_bitmap_and(cores.get(), cores.get(), node->cpuset);
+  if (hwloc_bitmap_iszero(cores.get()) == 0)
+    static_cast<void>(hwloc_set_cpubind(topology(), cores.get(), HWLOC_CPUBIND_THREAD));
 }
 
 OnCoresOf::OnCoresOf(std::uint16_t number) : before_(hwloc_bitmap_alloc(), hwloc_bitmap_free) {
-  if (before_ == nullptr || hwloc_get_cpubind(topology(), before_.get(), HWLOC_CPUBIND_THREAD) != 0)
-    throw Error(fmt::format("cannot ask on which cores a thread may run: {}", std::generic_category().message(errno)));
-  keep_to_cores_of(number);
+  if (before_ != nullptr && hwloc_get_cpubind(topology(), before_.get(), HWLOC_CPUBIND_THREAD) != 0) before_.reset();
+  if (before_ != nullptr) keep_to_cores_of(number);
 }
 
-OnCoresOf::~OnCoresOf() { hwloc_set_cpubind(topology(), before_.get(), HWLOC_CPUBIND_THREAD); }
+OnCoresOf::~OnCoresOf() {
+  if (before_ != nullptr) hwloc_set_cpubind(topology(), before_.get(), HWLOC_CPUBIND_THREAD);
+}
 
-std::vector<std::uint16_t> numa_nodes_of_host() {
+std::vector<std::uint16_t> numa_nodes_of_host(std::uint16_t nearest) {
+  const Bitmap own(hwloc_bitmap_alloc());
+  const bool is_known =
+      own != nullptr && hwloc_get_cpubind(topology(), own.get(), HWLOC_CPUBIND_PROCESS) == 0;
   std::vector<std::uint16_t> numbers;
   for (hwloc_obj_t node = nullptr;
        (node = hwloc_get_next_obj_by_type(topology(), HWLOC_OBJ_NUMANODE, node)) != nullptr;)
-    if (hwloc_bitmap_iszero(node->cpuset) == 0) numbers.push_back(static_cast<std::uint16_t>(node->os_index));
+    if (is_known ? hwloc_bitmap_intersects(node->cpuset, own.get()) != 0 : hwloc_bitmap_iszero(node->cpuset) == 0)
+      numbers.push_back(static_cast<std::uint16_t>(node->os_index));
+  std::ranges::stable_partition(numbers, [&](std::uint16_t number) { return number == nearest; });
   return numbers;
 }
 
@@ -208,7 +220,8 @@ Memory allocate_host_memory(const Api& api, Place place, MemoryKind kind, Bytes 
   if (const auto available = available_host_memory(); available && size > available->size)
     throw Error(fmt::format("{} of {} host memory are needed and {} are available: use smaller arrays", to_string(size),
                             to_string(kind), to_string(*available)));
-  const OnNode node(place.index);
+  std::optional<OnNode> node;
+  if (place != Place::host()) node.emplace(place.index);
   if (kind == MemoryKind::pageable) return allocate_pageable(place, size);
   if (kind == MemoryKind::driver_pinned || kind == MemoryKind::write_combined)
     return allocate_by_driver(api, place, kind, size);

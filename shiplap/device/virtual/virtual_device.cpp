@@ -141,6 +141,7 @@ class VirtualDevice : public MeasurableDevice {
   }
 
   Memory allocate(Place place, MemoryKind kind, Bytes size) override {
+    if (place == Place::host()) place = Place::host(default_node());
     if (place.is_gpu() && size > info().free_memory)
       throw Error(
           fmt::format("{}: {} of device memory are needed and {} of {} are free: use more chunks or a smaller ring",
@@ -171,17 +172,23 @@ class VirtualDevice : public MeasurableDevice {
     return Memory(data.release(), size, place, kind, std::move(release));
   }
 
-  MemoryKind kind_of(const std::byte* data) const override {
-    const auto given = allocations_->around(data);
-    return given ? given->memory : MemoryKind::pageable;
+  MemoryKind kind_of(const std::byte* data, Bytes size) const override {
+    const auto kind_at = [this](const std::byte* at) {
+      const auto given = allocations_->around(at);
+      return given ? given->memory : MemoryKind::pageable;
+    };
+    const MemoryKind first = kind_at(data);
+    if (size.count > 1 && is_pinned(first) != is_pinned(kind_at(data + size.count - 1)))
+      throw pinned_in_part(size);
+    return first;
   }
 
   Memory pin(std::byte* data, Bytes size) override {
-    if (!pinned_->holds(data) && kind_of(data) != MemoryKind::pageable)
-      return {data, size, Place::host(), MemoryKind::pinned, [](std::byte*) {}};  // the memory is pinned already, so
-                                                                                  // there is nothing to release
-    return pinned_->hold(
-        data, size, [&] { allocations_->pin(data, size); }, [given = allocations_](std::byte* p) { given->unpin(p); });
+    if (size.count == 0) return {nullptr, size, Place::host(), MemoryKind::pinned, [](std::byte*) {}};
+    return pinned_->hold(data, size,
+                         {.is_pinned = [&] { return kind_of(data, size) != MemoryKind::pageable; },
+                          .pin = [&] { allocations_->pin(data, size); },
+                          .unpin = [given = allocations_](std::byte* p) { given->unpin(p); }});
   }
 
   std::optional<std::vector<unsigned>> numa_nodes(const Memory& memory) const override {
@@ -296,6 +303,9 @@ class VirtualDevice : public MeasurableDevice {
                       "kind that the schedule states",
                       id_, buffer.name, to_string(buffer.memory), to_string(given->memory)));
   }
+
+  /// The NUMA node of Place::host(); any_numa_node when the profile has no link.
+  std::uint16_t default_node() const { return profile_.links.empty() ? any_numa_node : profile_.links.front().numa_node; }
 
   std::vector<std::uint16_t> numa_nodes() const {
     std::vector<std::uint16_t> nodes;
