@@ -77,6 +77,15 @@ void Prepared::submit(const RunOptions& options) {
   parts_->execution->submit(options);
 }
 
+void Prepared::capture(void* stream) {
+  if (parts_->bring_back)
+    throw Unsupported(
+        "the host brings managed arrays back before each run, which CUDA cannot capture: use arrays in pinned or "
+        "pageable memory");
+  read_lists();
+  parts_->execution->capture(stream);
+}
+
 // The device reads lists of unsigned 32-bit indices itself.
 void Prepared::read_lists() {
   for (std::size_t i = 0; i < parts_->narrow.size(); ++i)

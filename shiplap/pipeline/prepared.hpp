@@ -27,6 +27,9 @@ class Prepared {
   void submit(const RunOptions& = {});
   /// Waits for the end of the submitted run and returns what was observed.
   RunResult wait();
+  /// Makes the run a part of the graph that `stream`, a cudaStream_t, is being captured into (see Execution::capture).
+  /// Lists of indices are read now. This object must outlive the graph. Throws Unsupported for managed arrays.
+  void capture(void* stream);
   /// The kernel launches of a graph (see Execution::launches).
   std::vector<LaunchShape> launches() const { return parts_->execution->launches(); }
   /// Whether a run has passed its time limit and still uses the memory (see Execution::overdue).

@@ -12,6 +12,14 @@
 namespace shiplap {
 
 Running run_async(Device& device, Prepared& prepared, void* stream, RunOptions options) {
+  if (stream != nullptr && device.is_capturing(stream)) {
+    prepared.capture(stream);
+    std::promise<RunResult> captured;
+    captured.set_value({});
+    Running running;
+    running.result_ = captured.get_future();
+    return running;
+  }
   // A trace ends with calls that wait for all streams, including the one that is held until the run ends.
   if (stream != nullptr && options.trace != Trace::none)
     throw UsageError("a run within a stream of the caller cannot be traced: trace a run without a stream");

@@ -36,8 +36,13 @@ class Running {
 /// begins at once and no stream waits for it. The time limit of the options counts from this call. When it passes
 /// before the run has begun, nothing of the run is submitted. `prepared` must outlive the run and must not run anything
 /// else meanwhile. A host function holds the stream during the run, so a kernel must not enqueue host functions of its
-/// own: they would wait for it. Throws Unsupported on a device without streams, UsageError for a traced run within a
-/// stream.
+/// own: they would wait for it.
+///
+/// When `stream` is being captured, the run becomes a part of the graph (see Prepared::capture): it runs in every launch
+/// of the graph, `wait` returns at once, and nothing is observed.
+///
+/// Throws Unsupported on a device without streams and for a run that CUDA cannot capture, UsageError for a traced run
+/// within a stream.
 Running run_async(Device&, Prepared& prepared, void* stream = nullptr, RunOptions = {});
 
 }  // namespace shiplap
