@@ -19,9 +19,15 @@ namespace {
 constexpr std::size_t buffer_size = 8u << 20;  // bytes in a buffer that CUPTI fills with records
 constexpr std::size_t buffer_alignment = 8;    // bytes; CUPTI requires this alignment
 constexpr auto op_ids = CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0;
-// CUPTI links external ids to records of API calls, so these must be recorded too.
-constexpr CUpti_ActivityKind kinds[] = {CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION, CUPTI_ACTIVITY_KIND_RUNTIME,
-                                        CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL};
+// CUPTI links external ids to records of API calls, so these must be recorded too: of the runtime, and of the driver, by
+// which Triton, CuPy, Numba and kernels in CUDA text are launched.
+constexpr CUpti_ActivityKind kinds[] = {CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION,
+                                        CUPTI_ACTIVITY_KIND_RUNTIME,
+                                        CUPTI_ACTIVITY_KIND_DRIVER,
+                                        CUPTI_ACTIVITY_KIND_MEMCPY,
+                                        CUPTI_ACTIVITY_KIND_MEMCPY2,
+                                        CUPTI_ACTIVITY_KIND_MEMSET,
+                                        CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL};
 
 /// The records that the callbacks have received. CUPTI calls them from its own threads.
 struct Received {
@@ -57,6 +63,8 @@ void take_buffer(CUcontext, std::uint32_t, std::uint8_t* buffer, std::size_t, st
   CUpti_Activity* record = nullptr;
   while (cupti().next(buffer, valid, &record) == CUPTI_SUCCESS) {
     if (record->kind == CUPTI_ACTIVITY_KIND_MEMCPY) add<CopyActivity>(record);
+    if (record->kind == CUPTI_ACTIVITY_KIND_MEMCPY2) add<PeerCopyActivity>(record);
+    if (record->kind == CUPTI_ACTIVITY_KIND_MEMSET) add<FillActivity>(record);
     if (record->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) add<KernelActivity>(record);
     if (record->kind == CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION) {
       const auto* id = reinterpret_cast<const CUpti_ActivityExternalCorrelation*>(record);

@@ -17,6 +17,7 @@ using KernelActivity = CUpti_ActivityKernel9;
 using MigrationActivity = CUpti_ActivityUnifiedMemoryCounter2;
 #endif
 using FillActivity = CUpti_ActivityMemset4;
+using PeerCopyActivity = CUpti_ActivityMemcpyPtoP4;
 
 }  // namespace shiplap
 
