@@ -19,15 +19,17 @@ RunResult Execution::run(const RunOptions& options) {
 }
 std::vector<LaunchShape> Execution::launches() const { return {}; }
 bool Execution::overdue() const { return false; }
+void Execution::capture(void* /*stream*/) { throw Unsupported("this device has no CUDA streams, so no graph captures a run"); }
 
 StreamGap::~StreamGap() = default;
 
 Device::~Device() = default;
-MemoryKind Device::kind_of(const std::byte*) const { return MemoryKind::pageable; }
+MemoryKind Device::kind_of(const std::byte*, Bytes /*size*/) const { return MemoryKind::pageable; }
 Memory Device::pin(std::byte*, Bytes) { throw Unsupported("this device does not pin memory that came from elsewhere"); }
 std::unique_ptr<Execution> Device::prepare_behind(const Execution& /*other*/, const Schedule&, const Bindings&) {
   throw Unsupported("executions of this device do not share streams");
 }
+bool Device::is_capturing(void* /*stream*/) const { return false; }
 std::unique_ptr<StreamGap> Device::open_gap(void* /*stream*/) {
   throw Unsupported("this device has no streams that a run could be put between");
 }

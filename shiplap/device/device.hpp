@@ -28,12 +28,14 @@ class Device {
   /// Allocates memory. Pages of host memory exist when this returns, on the NUMA node asked for. Throws Error with
   /// requested and available bytes when memory is short, Unsupported for a kind that the device does not have.
   virtual Memory allocate(Place, MemoryKind, Bytes) = 0;
-  /// Returns the kind of host memory from any allocator: pageable, pinned or managed. Where the device cannot tell, it
-  /// returns pageable.
-  virtual MemoryKind kind_of(const std::byte*) const;
+  /// Returns the kind of `size` bytes of host memory from any allocator: pageable, pinned or managed. Where the device
+  /// cannot tell, it returns pageable. Throws Error when only a part of them is pinned: CUDA copies no memory across
+  /// the border of a pinned range.
+  virtual MemoryKind kind_of(const std::byte*, Bytes size = Bytes{1}) const;
   /// Pins host memory that the device did not allocate, until the result is destroyed. The caller still owns the
-  /// memory. Several holders may pin the same memory, and the last one unpins it. Memory that is pinned already stays
-  /// as it is. Throws Error with a remedy when the system refuses, Unsupported where the device cannot pin.
+  /// memory. Several holders, also of different devices and in different threads, may pin the same memory or a part of
+  /// it, and the last one unpins it. Memory that others have pinned stays as it is. Throws Error with a remedy when the
+  /// system refuses or only a part of the memory is pinned already, Unsupported where the device cannot pin.
   virtual Memory pin(std::byte*, Bytes);
   /// Checks the schedule (`validate`) and prepares it to run with the bindings. The memory and kernels of the bindings
   /// must outlive the execution. Throws Error for an unsound schedule or bindings that do not fit it, Unsupported for
@@ -45,8 +47,10 @@ class Device {
   /// another device, or its run is in flight and was not submitted to shared streams. Throws Unsupported where host
   /// agents perform ops of either schedule, for graphs, for several agents, and where the device cannot share streams.
   virtual std::unique_ptr<Execution> prepare_behind(const Execution& other, const Schedule&, const Bindings&);
+  /// Whether `stream`, a cudaStream_t, is being captured into a graph.
+  virtual bool is_capturing(void* stream) const;
   /// Blocks `stream`, a cudaStream_t of the GPU, behind the work enqueued so far (see StreamGap). Throws Unsupported on
-  /// a device without CUDA streams.
+  /// a device without CUDA streams, and for a stream that is being captured: a gap opens once, and a graph runs often.
   virtual std::unique_ptr<StreamGap> open_gap(void* stream);
   /// Enqueues the movement of blocks in `stream`, a cudaStream_t of the first GPU, by the first of `movers` that the
   /// stream accepts, and returns this mover. Neither a stream that is being captured nor the default stream accepts

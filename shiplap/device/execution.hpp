@@ -90,6 +90,11 @@ class Execution {
   virtual bool overdue() const;
   /// Runs the schedule once and waits for its end. Throws as `submit` does.
   RunResult run(const RunOptions& = {});
+  /// Makes the run a part of the graph that `stream`, a cudaStream_t of the caller, is being captured into: it runs at
+  /// that point in every launch of the graph, and nothing is observed. What host agents do becomes host nodes. The
+  /// execution must outlive the graph and what was made of it, and must not run while the graph does. Throws
+  /// Unsupported for schedules that CUDA cannot capture and on a device without CUDA streams.
+  virtual void capture(void* stream);
   /// The kernel launches of a graph, in no particular order. Empty when the schedule is not a graph.
   virtual std::vector<LaunchShape> launches() const;
 };

@@ -86,7 +86,7 @@ class RunsOfFailingGpu : public Execution {
 class FailingGpu : public ForwardingDevice {
  public:
   explicit FailingGpu(const Failing& fails) : ForwardingDevice(planted_gpu()), fails_(fails) {}
-  MemoryKind kind_of(const std::byte*) const override { return MemoryKind::pinned; }
+  MemoryKind kind_of(const std::byte*, Bytes) const override { return MemoryKind::pinned; }
   std::unique_ptr<Execution> prepare(const Schedule& schedule, const Bindings& bindings) override {
     return std::make_unique<RunsOfFailingGpu>(ForwardingDevice::prepare(schedule, bindings), fails_);
   }

@@ -30,8 +30,8 @@ using ::testing::HasSubstr;
 class RecordsMovers : public ForwardingDevice {
  public:
   using ForwardingDevice::ForwardingDevice;
-  MemoryKind kind_of(const std::byte* data) const override {
-    return const_cast<RecordsMovers*>(this)->inner().kind_of(data);
+  MemoryKind kind_of(const std::byte* data, Bytes size) const override {
+    return const_cast<RecordsMovers*>(this)->inner().kind_of(data, size);
   }
   Memory pin(std::byte* data, Bytes size) override { return inner().pin(data, size); }
   Mover move_blocks(const BlockMove& move, std::span<const Mover> movers, void* stream) override {

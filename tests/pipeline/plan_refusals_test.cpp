@@ -95,7 +95,7 @@ TEST(PlannedJob, needs_the_function_that_its_device_calls_and_without_a_device_n
 class FindsDeviceMemory : public ForwardingDevice {
  public:
   using ForwardingDevice::ForwardingDevice;
-  MemoryKind kind_of(const std::byte*) const override { return MemoryKind::device; }
+  MemoryKind kind_of(const std::byte*, Bytes) const override { return MemoryKind::device; }
 };
 
 TEST(PlannedJob, with_an_array_in_device_memory_is_refused) {

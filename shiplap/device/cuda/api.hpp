@@ -17,11 +17,30 @@ cudaError_t prefetch_to(const void* data, std::size_t bytes, int destination, cu
 cudaError_t copy_batch(void* const* to, const void* const* from, const std::size_t* bytes, std::size_t count,
                        cudaStream_t);
 
-/// Each member is the runtime function of the same name. A test copies the table and replaces functions by ones that
+/// Makes the primary context of a GPU current for the calling thread. Unlike cudaSetDevice it leaves the runtime's own
+/// note of the thread's GPU alone, so that set_context restores all of what the caller had.
+cudaError_t select_gpu(int gpu);
+
+/// Calls cuCtxGetCurrent: the calling thread's context, null without one.
+cudaError_t current_context(void** context);
+
+/// Calls cuCtxSetCurrent with what `current_context` gave.
+cudaError_t set_context(void* context);
+
+/// The pinned range that contains an address of pinned memory (cuPointerGetAttribute).
+cudaError_t pinned_range(void** begin, std::size_t* size, const void* data);
+
+/// Calls `destroy` with the data when the graph that `stream` is being captured into, and what was made of it, is no
+/// longer used (cudaGraphRetainUserObject).
+cudaError_t keep_with_graph(cudaStream_t stream, void* data, cudaHostFn_t destroy);
+
+/// Each member is the runtime function of the same name, except those declared above. A test copies the table and replaces functions by ones that
 /// fail, count or delay. Callers keep a reference, so a table must outlive what was made with it.
 struct Api {
   cudaError_t (*get_device_count)(int*) = cudaGetDeviceCount;
-  cudaError_t (*set_device)(int) = cudaSetDevice;
+  cudaError_t (*set_device)(int) = select_gpu;
+  cudaError_t (*current_context)(void**) = shiplap::current_context;
+  cudaError_t (*set_context)(void*) = shiplap::set_context;
   cudaError_t (*get_device_properties)(cudaDeviceProp*, int) = cudaGetDeviceProperties;
   cudaError_t (*device_get_attribute)(int*, cudaDeviceAttr, int) = cudaDeviceGetAttribute;
   cudaError_t (*device_get_pci_bus_id)(char*, int, int) = cudaDeviceGetPCIBusId;
@@ -43,6 +62,7 @@ struct Api {
   cudaError_t (*host_unregister)(void*) = cudaHostUnregister;
   cudaError_t (*host_get_device_pointer)(void**, void*, unsigned) = cudaHostGetDevicePointer;
   cudaError_t (*pointer_get_attributes)(cudaPointerAttributes*, const void*) = cudaPointerGetAttributes;
+  cudaError_t (*pinned_range)(void**, std::size_t*, const void*) = shiplap::pinned_range;
   cudaError_t (*memcpy_async)(void*, const void*, std::size_t, cudaMemcpyKind, cudaStream_t) = cudaMemcpyAsync;
   cudaError_t (*memcpy_batch_async)(void* const*, const void* const*, const std::size_t*, std::size_t,
                                     cudaStream_t) = copy_batch;
@@ -62,6 +82,7 @@ struct Api {
 
   cudaError_t (*stream_begin_capture)(cudaStream_t, cudaStreamCaptureMode) = cudaStreamBeginCapture;
   cudaError_t (*stream_is_capturing)(cudaStream_t, cudaStreamCaptureStatus*) = cudaStreamIsCapturing;
+  cudaError_t (*keep_with_graph)(cudaStream_t, void*, cudaHostFn_t) = shiplap::keep_with_graph;
   cudaError_t (*stream_end_capture)(cudaStream_t, cudaGraph_t*) = cudaStreamEndCapture;
   cudaError_t (*graph_instantiate)(cudaGraphExec_t*, cudaGraph_t, unsigned long long) = cudaGraphInstantiateWithFlags;
   cudaError_t (*graph_upload)(cudaGraphExec_t, cudaStream_t) = cudaGraphUpload;
@@ -90,8 +111,7 @@ struct Api {
   const char* (*get_error_string)(cudaError_t) = cudaGetErrorString;
 };
 
-/// The table of the real runtime. The first call sets CUDA_MODULE_LOADING=EAGER unless the user has set it: with lazy
-/// loading a kernel's first launch may wait for the GPU to be idle, which never happens behind a closed gate.
+/// The table of the real runtime.
 const Api& real_api();
 
 }  // namespace shiplap

@@ -5,54 +5,27 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <cctype>
-#include <cstdlib>
-#include <fstream>
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/device/cuda/block_movers.hpp"
+#include "shiplap/device/cuda/callers_gpu.hpp"
 #include "shiplap/device/cuda/check.hpp"
 #include "shiplap/device/cuda/execution.hpp"
 #include "shiplap/device/cuda/gate.hpp"
+#include "shiplap/device/cuda/gpu_facts.hpp"
 #include "shiplap/device/cuda/handles.hpp"
 #include "shiplap/device/cuda/host_memory.hpp"
 #include "shiplap/device/cuda/nvml.hpp"
 #include "shiplap/device/cuda/pattern_kernels.hpp"
+#include "shiplap/device/cuda/pins.hpp"
 #include "shiplap/device/cuda/probe_kernels.hpp"
 #include "shiplap/device/cuda/stream_gap.hpp"
 #include "shiplap/device/host_work.hpp"
 #include "shiplap/device/pattern.hpp"
-#include "shiplap/device/pinned_regions.hpp"
-#include "shiplap/profile/topology.hpp"
 #include "shiplap/schedule/succession.hpp"
 
 namespace shiplap {
 namespace {
-
-/// The first line of a file in /sys or /proc; unknown_fact when there is none.
-std::string system_text(const std::string& path) {
-  std::ifstream file(path);
-  std::string line;
-  return std::getline(file, line) && !line.empty() ? line : unknown_fact;
-}
-
-/// Speed and width of the link, as in "32.0 GT/s PCIe x16".
-std::string link(const std::string& pci_device) {
-  const std::string speed = system_text(pci_device + "/max_link_speed");
-  if (speed == unknown_fact) return speed;
-  return fmt::format("{} x{}", speed, system_text(pci_device + "/max_link_width"));
-}
-
-/// The UUID in the form of nvidia-smi -L: "GPU-6f1a7b1e-…".
-std::string uuid_text(const cudaUUID_t& uuid) {
-  std::string text = "GPU";
-  for (std::size_t i = 0; i < sizeof(uuid.bytes); ++i) {
-    if (i == 0 || i == 4 || i == 6 || i == 8 || i == 10) text += '-';
-    text += fmt::format("{:02x}", static_cast<unsigned char>(uuid.bytes[i]));
-  }
-  return text;
-}
 
 class CudaDevice final : public MeasurableDevice {
  public:
@@ -60,53 +33,41 @@ class CudaDevice final : public MeasurableDevice {
       : api_(api),
         ranges_(ranges),
         index_(gpus.front()),
-        gpus_{gpus, std::make_shared<PeerAccess>(api, gpus), std::make_shared<Gates>(api)} {
+        gpus_{gpus, std::make_shared<PeerAccess>(api, gpus), std::make_shared<Gates>(api), any_numa_node} {
+    const CallersGpu callers(api_);
     for (const int gpu : gpus) set_up(gpu);
+    if (const auto nodes = numa_nodes_by_distance(api_, index_); !nodes.empty()) gpus_.host_node = nodes.front();
   }
 
   DeviceInfo info() const override {
+    const CallersGpu callers(api_);
     select();
-    cudaDeviceProp properties{};
-    check(api_, api_.get_device_properties(&properties, index_), "cudaGetDeviceProperties",
-          fmt::format("cuda:{}", index_));
+    DeviceInfo result = gpu_facts(api_, index_);
+    result.id = fmt::format("cuda:{}", fmt::join(gpus_.gpus, ","));
     const auto [free, total] = memory();
-    const auto sm_count = static_cast<unsigned>(attribute(cudaDevAttrMultiProcessorCount));
-    DeviceInfo result{
-        .id = fmt::format("cuda:{}", fmt::join(gpus_.gpus, ",")),
-        .name = properties.name,
-        .is_virtual = false,
-        .memory = total,
-        .free_memory = free,
-        .sm_count = sm_count,
-        .copy_engines = static_cast<unsigned>(attribute(cudaDevAttrAsyncEngineCount)),
-        .resident_threads = sm_count * static_cast<unsigned>(attribute(cudaDevAttrMaxThreadsPerMultiProcessor)),
-        .l2_cache = Bytes{static_cast<std::uint64_t>(properties.l2CacheSize)},
-        .gpus = static_cast<unsigned>(gpus_.gpus.size()),
-        .peer_access = gpus_.peers->possible(),
-        .numa_nodes = numa_nodes_of_host(),
-        .limits = {},
-        .conditions = conditions(properties.name, uuid_text(properties.uuid))};
-    const Conditions& c = result.conditions;
-    result.limits = fmt::format("compute capability {}, ECC {}, driver {}, link {}", c.at("gpu.compute_capability"),
-                                c.at("gpu.ecc"), c.at("gpu.driver"), c.at("gpu.link"));
+    result.memory = total;
+    result.free_memory = free;
+    result.gpus = static_cast<unsigned>(gpus_.gpus.size());
+    result.peer_access = gpus_.peers->possible();
     return result;
   }
 
-  Conditions state() const override { return gpu_state(real_nvml(), pci_bus_id()); }
+  Conditions state() const override { return gpu_state(real_nvml(), pci_bus_id(api_, index_)); }
 
-  GpuLoad load() const override { return gpu_load(real_nvml(), pci_bus_id(), static_cast<unsigned>(getpid())); }
+  GpuLoad load() const override { return gpu_load(real_nvml(), pci_bus_id(api_, index_), static_cast<unsigned>(getpid())); }
 
   std::string clocks_held_by() const override {
-    const std::string held = shiplap::clocks_held_by(real_nvml(), pci_bus_id());
+    const std::string held = shiplap::clocks_held_by(real_nvml(), pci_bus_id(api_, index_));
     return held == "nothing" || held == unknown_fact ? "" : held;
   }
 
   Memory allocate(Place place, MemoryKind kind, Bytes size) override {
+    const CallersGpu callers(api_);
     select();
     if (kind == MemoryKind::managed) return allocate_managed(place, size);
     if (place.is_host()) {
       if (kind == MemoryKind::device) throw Unsupported("device memory is on a GPU, not on a host NUMA node");
-      return allocate_host_memory(api_, place, kind, size);
+      return allocate_host_memory(api_, Place::host(gpus_.node(place.index)), kind, size);
     }
     if (kind != MemoryKind::device)
       throw Unsupported(fmt::format("{} memory is on the host, not on a GPU", to_string(kind)));
@@ -122,39 +83,41 @@ class CudaDevice final : public MeasurableDevice {
             }};
   }
 
-  MemoryKind kind_of(const std::byte* data) const override {
+  MemoryKind kind_of(const std::byte* data, Bytes size) const override {
+    const CallersGpu callers(api_);
     select();
-    cudaPointerAttributes found{};
-    check(api_, api_.pointer_get_attributes(&found, data), "cudaPointerGetAttributes", "memory of the caller");
-    return found.type == cudaMemoryTypeHost      ? MemoryKind::pinned
-           : found.type == cudaMemoryTypeManaged ? MemoryKind::managed
-           : found.type == cudaMemoryTypeDevice  ? MemoryKind::device
-                                                 : MemoryKind::pageable;
+    const cudaMemoryType type = type_of_range(api_, data, size, [] { return std::string("memory of the caller"); });
+    return type == cudaMemoryTypeHost      ? MemoryKind::pinned
+           : type == cudaMemoryTypeManaged ? MemoryKind::managed
+           : type == cudaMemoryTypeDevice  ? MemoryKind::device
+                                           : MemoryKind::pageable;
   }
 
   Memory pin(std::byte* data, Bytes size) override {
-    select();
     if (size.count == 0) return {nullptr, size, Place::host(), MemoryKind::pinned, [](std::byte*) {}};
-    if (!pinned_->holds(data) && kind_of(data) != MemoryKind::pageable)
-      return {data, size, Place::host(), MemoryKind::pinned, [](std::byte*) {}};  // the memory is pinned already, so
-                                                                                  // there is nothing to release
-    const auto pin_now = [&] {
-      check(api_, api_.host_register(data, size.count, cudaHostRegisterPortable | cudaHostRegisterMapped),
-            "cudaHostRegister",
-            fmt::format("pinning {} of the caller's memory (ulimit -l says how much a process may pin)",
-                        to_string(size)));
-    };
-    return pinned_->hold(data, size, pin_now, [&api = api_](std::byte* p) {
-      if (api.host_unregister(p) != cudaSuccess) static_cast<void>(api.get_last_error());
-    });
+    const CallersGpu callers(api_);
+    select();
+    return pin_in_process(api_, data, size,
+                          [&] { return fmt::format("pinning {} of the caller's memory", to_string(size)); });
+  }
+
+  bool is_capturing(void* stream) const override {
+    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    check(api_, api_.stream_is_capturing(static_cast<cudaStream_t>(stream), &status), "cudaStreamIsCapturing",
+          "a stream of the caller");
+    return status != cudaStreamCaptureStatusNone;
   }
 
   std::unique_ptr<StreamGap> open_gap(void* stream) override {
+    if (is_capturing(stream))
+      throw Unsupported("the stream is being captured, and a graph cannot wait for the host: capture the run itself");
+    const CallersGpu callers(api_);
     select();
     return open_stream_gap(api_, static_cast<cudaStream_t>(stream));
   }
 
   Mover move_blocks(const BlockMove& move, std::span<const Mover> movers, void* stream) override {
+    const CallersGpu callers(api_);
     select();
     return move_by_first_of(api_, move, movers, static_cast<cudaStream_t>(stream));
   }
@@ -170,6 +133,7 @@ class CudaDevice final : public MeasurableDevice {
 
   void fill(const Memory& memory, std::uint64_t seed) override {
     if (!reached_by_gpu(memory)) return fill_pattern(memory.bytes(), seed);
+    const CallersGpu callers(api_);
     pattern_of(memory).fill(memory.data(), memory.size(), seed);
   }
 
@@ -183,6 +147,7 @@ class CudaDevice final : public MeasurableDevice {
                               pattern_offset.count));
     if (!reached_by_gpu(memory))
       return count_mismatches(memory.bytes().subspan(offset.count, length.count), seed, pattern_offset);
+    const CallersGpu callers(api_);
     return pattern_of(memory).mismatches(memory.data() + offset.count, length, seed, pattern_offset);
   }
 
@@ -207,6 +172,7 @@ class CudaDevice final : public MeasurableDevice {
   }
 
   ProbeKernel probe_kernel(ProbeKernel::Kind kind, std::uint64_t blocks, double amount) override {
+    const CallersGpu callers(api_);
     select();
     return make_probe_kernel(api_, index_, kind, blocks, amount);
   }
@@ -222,10 +188,10 @@ class CudaDevice final : public MeasurableDevice {
             fmt::format("the kernels of this build on cuda:{}", gpu));
     }
     patterns_.push_back(
-        std::make_unique<DevicePattern>(api_, static_cast<unsigned>(attribute(cudaDevAttrMultiProcessorCount, gpu))));
+        std::make_unique<DevicePattern>(api_, static_cast<unsigned>(gpu_attribute(api_, cudaDevAttrMultiProcessorCount, gpu))));
   }
 
-  /// Makes the GPU current for this thread. Another device may have changed it since the last call.
+  /// Makes the GPU current for this thread, inside of a CallersGpu.
   void select(int gpu) const { check(api_, api_.set_device(gpu), "cudaSetDevice", fmt::format("cuda:{}", gpu)); }
   void select() const { select(index_); }
 
@@ -242,13 +208,6 @@ class CudaDevice final : public MeasurableDevice {
     return *patterns_[memory.place().index];
   }
 
-  int attribute(cudaDeviceAttr which, int gpu) const {
-    int value = 0;
-    check(api_, api_.device_get_attribute(&value, which, gpu), "cudaDeviceGetAttribute", fmt::format("cuda:{}", gpu));
-    return value;
-  }
-  int attribute(cudaDeviceAttr which) const { return attribute(which, index_); }
-
   /// Throws Error when less than `size` is free on `gpu`, which must be selected.
   void require_free(Bytes size, int gpu) const {
     const auto [free, total] = memory();
@@ -263,7 +222,7 @@ class CudaDevice final : public MeasurableDevice {
   Memory allocate_managed(Place place, Bytes size) {
     const int gpu = place.is_gpu() ? gpus_.at(place) : index_;
     select(gpu);
-    if (attribute(cudaDevAttrConcurrentManagedAccess, gpu) == 0)
+    if (gpu_attribute(api_, cudaDevAttrConcurrentManagedAccess, gpu) == 0)
       throw Unsupported(fmt::format("cuda:{} does not move pages of managed memory on demand", gpu));
     if (size.count == 0) return {nullptr, size, place, MemoryKind::managed, [](std::byte*) {}};
     require_free(size, gpu);  // with less free memory the driver would evict pages
@@ -293,46 +252,7 @@ class CudaDevice final : public MeasurableDevice {
     return {Bytes{free}, Bytes{total}};
   }
 
-  std::string pci_bus_id() const {
-    std::array<char, 32> bus{};
-    check(api_, api_.device_get_pci_bus_id(bus.data(), static_cast<int>(bus.size()), index_), "cudaDeviceGetPCIBusId",
-          fmt::format("cuda:{}", index_));
-    std::string id = bus.data();
-    std::transform(id.begin(), id.end(), id.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return id;
-  }
-
-  Conditions conditions(const char* name, const std::string& uuid) const {
-    const std::string bus_id = pci_bus_id();
-    int driver = 0;
-    int runtime = 0;
-    check(api_, api_.driver_get_version(&driver), "cudaDriverGetVersion", "the conditions of a measurement");
-    check(api_, api_.runtime_get_version(&runtime), "cudaRuntimeGetVersion", "the conditions of a measurement");
-    const std::string pci = "/sys/bus/pci/devices/" + bus_id;
-    const char* connections = std::getenv("CUDA_DEVICE_MAX_CONNECTIONS");
-
-    Conditions result = host_facts();
-    result["gpu.name"] = name;
-    result["gpu.compute_capability"] = fmt::format("{}.{}", attribute(cudaDevAttrComputeCapabilityMajor),
-                                                   attribute(cudaDevAttrComputeCapabilityMinor));
-    result["gpu.uuid"] = uuid;
-    result["gpu.pci_bus_id"] = bus_id;
-    result["gpu.numa_node"] = system_text(pci + "/numa_node");
-    result["gpu.link"] = link(pci);
-    result["gpu.ecc"] = attribute(cudaDevAttrEccEnabled) != 0 ? "on" : "off";
-    result["gpu.sm_clock_max"] = fmt::format("{} MHz", attribute(cudaDevAttrClockRate) / 1000);
-    result["gpu.memory_bus_width"] = fmt::format("{} bits", attribute(cudaDevAttrGlobalMemoryBusWidth));
-    result["gpu.memory_clock_max"] = fmt::format("{} MHz", attribute(cudaDevAttrMemoryClockRate) / 1000);
-    result["gpu.driver"] = system_text("/sys/module/nvidia/version");
-    result["cuda.driver_version"] = version_text(driver);
-    result["cuda.runtime_version"] = version_text(runtime);
-    result["cuda.max_connections"] = connections != nullptr ? connections : "default";
-    return result;
-  }
-
   const Api& api_;
-  std::shared_ptr<PinnedRegions> pinned_ = std::make_shared<PinnedRegions>();
   const RangeApi& ranges_;
   int index_;  // number of the first GPU, which `info` describes
   GpuSet gpus_;
@@ -378,7 +298,9 @@ std::vector<DeviceInfo> list_cuda(std::string& why_absent, const Api& api) {
   std::vector<DeviceInfo> result;
   for (int index = 0; index < count; ++index) {
     try {
-      result.push_back(open_cuda(index, api)->info());
+      DeviceInfo info = gpu_facts(api, index);
+      info.free_memory = gpu_free_memory(real_nvml(), pci_bus_id(api, index));
+      result.push_back(std::move(info));
     } catch (const Error& error) {
       if (!why_absent.empty()) why_absent += "; ";
       why_absent += fmt::format("cuda:{}: {}", index, error.what());

@@ -25,8 +25,9 @@ std::unique_ptr<MeasurableDevice> open_cuda(int index, const Api& = real_api(), 
 std::unique_ptr<MeasurableDevice> open_cuda(const std::vector<int>& gpus, const Api& = real_api(),
                                             const RangeApi& = nvtx_ranges());
 
-/// Facts of every GPU that can be opened. `why_absent` receives the reason why there is no GPU, or why some cannot be
-/// opened; else it is empty.
+/// Facts of every GPU that CUDA describes, asked without a context on any of them. The free memory is NVML's, 0 where
+/// it does not tell. `why_absent` receives the reason why there is no GPU, or why some cannot be described; else it is
+/// empty.
 std::vector<DeviceInfo> list_cuda(std::string& why_absent, const Api& = real_api());
 
 }  // namespace shiplap

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
 #include <utility>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/device/cuda/callers_gpu.hpp"
 #include "shiplap/device/cuda/host_memory.hpp"
 #include "shiplap/device/cuda/host_wait.hpp"
 
@@ -38,8 +40,8 @@ void CudaExecution::require_runnable(const RunOptions& options) const {
 }
 
 CudaExecution::~CudaExecution() {
-  overdue_ = false;  // the destructor waits without limit
-  if (in_flight_) abandon();
+  const CallersGpu callers(api_);
+  if (in_flight_) abandon(Deadline{});  // the destructor waits without limit
 }
 
 bool CudaExecution::overdue() const {
@@ -52,10 +54,11 @@ bool CudaExecution::overdue() const {
 
 void CudaExecution::leave_overdue_run() {
   if (overdue()) time_out("an earlier run");
-  if (std::exchange(overdue_, false)) abandon();
+  if (std::exchange(overdue_, false)) abandon(Deadline{});
 }
 
 void CudaExecution::submit(const RunOptions& options) {
+  const CallersGpu callers(api_);
   leave_overdue_run();
   if (in_flight_) throw Error("a run was submitted that is still in flight: wait for it first");
   require_runnable(options);
@@ -68,11 +71,11 @@ void CudaExecution::submit(const RunOptions& options) {
     return;
   }
   std::optional<OnCoresOf> bound;
-  if (schedule_.agents.front().numa_node) bound.emplace(*schedule_.agents.front().numa_node);
+  if (const auto node = node_of(0)) bound.emplace(*node);
   running_.emplace(ranges_, run_range_);
   in_flight_ = true;
   try {
-    if (gpus_.peers != nullptr) gpus_.peers->set(schedule_.peer_access);
+    if (gpus_.peers != nullptr) peer_use_.emplace(PeerAccess::set(gpus_.peers, schedule_.peer_access));
     select(selected_.front() = gpus_.gpus.front());
     check(api_, api_.peek_at_last_error(), "a CUDA call", "before this run, unchecked by its caller");
     start_trace();
@@ -90,17 +93,13 @@ void CudaExecution::submit(const RunOptions& options) {
     join_streams();
     submitted_ = Clock::now();
     if (gate_) (*gate_)->release();
-  } catch (const TimedOut&) {
-    overdue_ = true;
-    abandon();
-    throw;
   } catch (...) {
-    abandon();
-    throw;
+    leave_failed_run();
   }
 }
 
 RunResult CudaExecution::wait() {
+  const CallersGpu callers(api_);
   leave_overdue_run();
   if (!in_flight_) throw Error("no run was submitted: submit one before waiting for it");
   RunResult result;
@@ -115,14 +114,10 @@ RunResult CudaExecution::wait() {
     result = observed();
     gate_.reset();
     running_.reset();
+    peer_use_.reset();
     in_flight_ = false;
-  } catch (const TimedOut&) {
-    overdue_ = true;
-    abandon();
-    throw;
   } catch (...) {
-    abandon();
-    throw;
+    leave_failed_run();
   }
   return result;
 }
@@ -197,8 +192,6 @@ StreamId CudaExecution::first_stream() const {
 
 // Memory and streams that ops have pinned, allocated or created are released at the end of the run.
 void CudaExecution::give_back() noexcept {
-  for (std::byte* memory : pinned_)
-    if (api_.host_unregister(memory) != cudaSuccess) static_cast<void>(api_.get_last_error());
   pinned_.clear();
   for (Memory& memory : allocated_) memory = Memory();
   created_.clear();
@@ -233,12 +226,14 @@ void CudaExecution::check_of_run(cudaError_t error, const char* call, std::strin
   if (error != cudaSuccess) fail_call(api_, error, call, fmt::format("{}{}", what, kernels()));
 }
 
-void CudaExecution::time_out(std::string_view what) const {
-  throw TimedOut(fmt::format(
+std::string CudaExecution::why_timed_out(std::string_view what) const {
+  return fmt::format(
       "{} did not end within the time limit of {}: the GPU still works on it, and its memory stays in use; a "
       "kernel that never ends is stopped only by ending this process",
-      what, to_string(options_.limit)));
+      what, to_string(options_.limit));
 }
+
+void CudaExecution::time_out(std::string_view what) const { throw TimedOut(why_timed_out(what)); }
 
 std::string CudaExecution::kernels() const {
   std::vector<OpId> ops;
@@ -250,23 +245,46 @@ std::string CudaExecution::kernels() const {
   return fmt::format(" behind {} kernels, {} to {}", ops.size(), first, describe(schedule_, ops.back()));
 }
 
-// After a time-out nothing is waited for or released, because CUDA would wait for the kernels that run.
-void CudaExecution::abandon() noexcept {
-  if (overdue_) {
-    if (gate_) (*gate_)->release();
-    gate_.reset();
-    return;
+// The time limit also holds for what was submitted before the error.
+void CudaExecution::leave_failed_run() {
+  overdue_ = !abandon(deadline_);
+  if (!overdue_) throw;
+  try {
+    throw;
+  } catch (const TimedOut&) {
+    throw;
+  } catch (const std::exception& error) {
+    std::throw_with_nested(
+        TimedOut(fmt::format("{}; then {}", error.what(), why_timed_out("what was submitted before"))));
+  } catch (...) {
+    time_out("what was submitted before an error");
   }
-  if (gate_) (*gate_)->drain();
+}
+
+bool CudaExecution::ends_by(const Deadline& deadline, cudaStream_t stream) const {
+  const cudaError_t error = wait_for(api_, stream, deadline).error;
+  if (error != cudaSuccess) static_cast<void>(api_.get_last_error());
+  return error != cudaErrorNotReady;
+}
+
+// After a time-out nothing is waited for or released, because CUDA would wait for the kernels that run.
+bool CudaExecution::abandon(const Deadline& deadline) noexcept {
+  if (gate_) (*gate_)->release();
+  const bool ended =
+      std::ranges::all_of(used_handles_, [&](cudaStream_t stream) { return ends_by(deadline, stream); }) &&
+      std::ranges::all_of(clocks_, [&](const auto& clock) {
+        return clock.second.all_ended == nullptr || ends_by(deadline, clock.second.all_ended);
+      });
+  if (ended && gate_) (*gate_)->drain();
   gate_.reset();
-  for (cudaStream_t stream : used_handles_) static_cast<void>(api_.stream_synchronize(stream));
-  for (const auto& [gpu, clock] : clocks_)
-    if (clock.all_ended != nullptr) static_cast<void>(api_.stream_synchronize(clock.all_ended));
+  if (!ended) return false;
   give_back();
   recording_.reset();  // the recording ends here, when nothing is in flight
   running_.reset();
+  peer_use_.reset();
   in_flight_ = false;
   static_cast<void>(api_.get_last_error());
+  return true;
 }
 
 }  // namespace shiplap

@@ -72,6 +72,7 @@ class CudaExecution final : public Execution {
   void submit(const RunOptions& options) override;
   RunResult wait() override;
   bool overdue() const override;
+  void capture(void* stream) override;
   std::vector<LaunchShape> launches() const override { return launches_; }
   const Schedule& schedule() const { return schedule_; }
   /// Whether the same device made this execution, for the same GPUs.
@@ -125,6 +126,7 @@ class CudaExecution final : public Execution {
     OpId op;
     void* range = nullptr;          ///< NVTX name of the op; null without a profiler
     std::size_t awaited_agent = 0;  ///< for an await: the agent that must have completed `awaited_steps` steps
+    bool awaits_host = false;       ///< for an await: whether that agent performs the awaited op itself
     std::uint32_t awaited_steps = 0;
     std::optional<HostAction> host{};
     std::optional<PrefetchCall> prefetch{};
@@ -143,6 +145,8 @@ class CudaExecution final : public Execution {
 
   void select(int gpu) const;
   int gpu_of(StreamId) const;
+  /// The NUMA node on whose cores an agent runs, if it is to keep to one.
+  std::optional<std::uint16_t> node_of(std::size_t agent) const;
 
   // Preparation, in execution_resolve.cpp.
   void resolve(const Bindings&);
@@ -167,6 +171,12 @@ class CudaExecution final : public Execution {
   /// Streams that a run starts. For a graph this is the stream in which it is launched.
   std::span<const cudaStream_t> starting_streams() const;
 
+  // A run that the caller captures, in execution_capture.cpp.
+  class CapturedAgent;
+  void capture(const Command&, cudaStream_t origin, std::vector<CapturedAgent>&);
+  /// What a host node does for an op that an agent performs itself.
+  std::function<void()> node_of(const Command&) const;
+
   // A run from its start to its end, in execution.cpp.
   void require_runnable(const RunOptions&) const;
   void choose_clock();
@@ -179,9 +189,16 @@ class CudaExecution final : public Execution {
   void check_of_run(cudaError_t, const char* call, std::string_view what) const;
   std::string kernels() const;
   void give_back() noexcept;
-  void abandon() noexcept;
+  /// Waits for the end of what was submitted and makes the execution ready for another run. Returns false, and changes
+  /// nothing, when the deadline passes before.
+  bool abandon(const Deadline&) noexcept;
+  /// Abandons the run whose exception is being handled and throws it again. When the time limit passes meanwhile, it
+  /// throws TimedOut with that exception inside.
+  [[noreturn]] void leave_failed_run();
+  bool ends_by(const Deadline&, cudaStream_t) const;
   /// Throws TimedOut while a run is overdue, and cleans up after it when it has ended.
   void leave_overdue_run();
+  std::string why_timed_out(std::string_view what) const;
   [[noreturn]] void time_out(std::string_view what) const;
   bool performs_itself() const { return !host_marks_.empty(); }
 
@@ -217,6 +234,7 @@ class CudaExecution final : public Execution {
   void* run_range_ = nullptr;         ///< NVTX name of a run
   std::optional<OpenRange> running_;  ///< NVTX range of the current run
   GpuSet gpus_;
+  std::optional<PeerAccess::Use> peer_use_;  ///< access between GPUs of the current run
   Schedule schedule_;
   std::optional<ListCheck> lists_;  ///< none when the schedule has no lists
   std::shared_ptr<CudaStreams> streams_;
@@ -242,7 +260,7 @@ class CudaExecution final : public Execution {
   std::vector<Memory> allocated_;      ///< memory that ops of the schedule have allocated, by buffer
   std::mutex obtained_guard_;          ///< guards the next two members, which several agents change
   std::vector<StreamHandle> created_;  ///< streams that ops have created and not yet destroyed
-  std::vector<std::byte*> pinned_;     ///< memory that ops have pinned and not yet unpinned
+  std::vector<Memory> pinned_;         ///< memory that ops have pinned and not yet unpinned
   std::vector<Event> order_events_;
   std::vector<Event> end_marks_;
   std::vector<StreamId> ending_streams_;  ///< `end_marks_[i]` is recorded at the end of stream i of these

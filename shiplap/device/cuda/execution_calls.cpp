@@ -1,13 +1,16 @@
 // The calls of a run. Each agent makes the calls of its commands in order and performs its own ops.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <exception>
 #include <thread>
+#include <utility>
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/device/cuda/execution.hpp"
 #include "shiplap/device/cuda/host_wait.hpp"
+#include "shiplap/device/cuda/pins.hpp"
 #include "shiplap/device/host_work.hpp"
 
 namespace shiplap {
@@ -150,20 +153,19 @@ void CudaExecution::call(const Command& command, const HostAction& action) {
     case HostCall::Kind::flush:
       return flush_caches(memory);
     case HostCall::Kind::pin: {
-      const cudaError_t error =
-          api_.host_register(action.to, action.length.count, cudaHostRegisterPortable | cudaHostRegisterMapped);
-      if (error != cudaSuccess)
-        fail_call(api_, error, "cudaHostRegister",
-                  fmt::format("{}: {}", describe(schedule_, command.op), to_string(action.length)));
+      Memory pinned = pin_in_process(api_, action.to, action.length, [&] {
+        return fmt::format("{}: {}", describe(schedule_, command.op), to_string(action.length));
+      });
       const std::lock_guard lock(obtained_guard_);
-      pinned_.push_back(action.to);
+      pinned_.push_back(std::move(pinned));
       return;
     }
     case HostCall::Kind::unpin: {
-      if (const cudaError_t error = api_.host_unregister(action.to); error != cudaSuccess)
-        fail(command, error, "cudaHostUnregister");
+      Memory last;  // unpins outside of the lock
       const std::lock_guard lock(obtained_guard_);
-      std::erase(pinned_, action.to);
+      const auto pinned = std::ranges::find(pinned_, action.to, &Memory::data);
+      last = std::move(*pinned);
+      pinned_.erase(pinned);
       return;
     }
     case HostCall::Kind::allocate:

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/device/cuda/callers_gpu.hpp"
 #include "shiplap/device/cuda/execution.hpp"
 #include "shiplap/device/cuda/host_memory.hpp"
 #include "shiplap/device/cuda/requirements.hpp"
@@ -37,6 +38,7 @@ CudaExecution::CudaExecution(const Schedule& schedule, const Bindings& bindings,
       schedule_(schedule),
       streams_(std::move(streams)),
       allocate_(std::move(allocate)) {
+  const CallersGpu callers(api_);
   validate(schedule_);
   require_supported(schedule_, gpus_.gpus.size());
   select(gpus_.gpus.front());
@@ -119,6 +121,8 @@ void CudaExecution::make_commands(const Submission& calls, const Bindings& bindi
   for (const auto& steps : calls.agents)
     for (std::uint32_t i = 0; i < steps.size(); ++i) steps_of[steps[i].op.index()] = i + 1;
 
+  // The op with the highest number is submitted last: an agent waits for the submission of an earlier op of its stream
+  // by another agent.
   std::vector<Command*> last_submit(schedule_.streams.size(), nullptr);
   for (const auto& steps : calls.agents) {
     auto& commands = commands_.emplace_back();
@@ -131,9 +135,12 @@ void CudaExecution::make_commands(const Submission& calls, const Bindings& bindi
       chunk = op.chunk;
       if (step.kind == Step::Kind::await) {
         command.awaited_agent = schedule_.ops[step.awaited.index()].agent.index();
+        command.awaits_host = schedule_.ops[step.awaited.index()].stream.is_none();
         command.awaited_steps = steps_of[step.awaited.index()];
       }
-      if (step.kind == Step::Kind::submit && !step.stream.is_none()) last_submit[step.stream.index()] = &command;
+      if (step.kind != Step::Kind::submit || step.stream.is_none()) continue;
+      Command*& last = last_submit[step.stream.index()];
+      if (last == nullptr || last->op < command.op) last = &command;
     }
   }
   for (Command* last : last_submit)
@@ -170,8 +177,14 @@ void CudaExecution::make_agents() {
   if (commands_.size() < 2) return;
   agents_ = std::make_unique<HostAgents>(commands_.size(), [this](std::size_t agent) {
     select(gpus_.gpus.front());
-    if (const auto node = schedule_.agents[agent].numa_node) keep_to_cores_of(*node);
+    if (const auto node = node_of(agent)) keep_to_cores_of(*node);
   });
+}
+
+std::optional<std::uint16_t> CudaExecution::node_of(std::size_t agent) const {
+  const auto stated = schedule_.agents[agent].numa_node;
+  if (!stated || gpus_.node(*stated) == any_numa_node) return std::nullopt;
+  return gpus_.node(*stated);
 }
 
 CudaExecution::Command CudaExecution::resolve(const Step& step, const Bindings& bindings) {

@@ -23,6 +23,7 @@ NvmlApi load_nvml() {
   find(init, "nvmlInit_v2");
   if (init == nullptr || init() != 0) return api;
   find(api.handle_by_pci_bus_id, "nvmlDeviceGetHandleByPciBusId_v2");
+  find(api.memory, "nvmlDeviceGetMemoryInfo");
   find(api.clock, "nvmlDeviceGetClockInfo");
   find(api.throttle_reasons, "nvmlDeviceGetCurrentClocksThrottleReasons");
   find(api.temperature, "nvmlDeviceGetTemperature");
@@ -112,6 +113,13 @@ std::string clocks_held_by(const NvmlApi& api, const std::string& pci_bus_id) {
   const bool read =
       succeeds(api.handle_by_pci_bus_id, pci_bus_id.c_str(), &gpu) && succeeds(api.throttle_reasons, gpu, &bits);
   return read ? held_by(bits) : unknown_fact;
+}
+
+Bytes gpu_free_memory(const NvmlApi& api, const std::string& pci_bus_id) {
+  NvmlApi::Device gpu = nullptr;
+  NvmlApi::Memory memory;
+  const bool read = succeeds(api.handle_by_pci_bus_id, pci_bus_id.c_str(), &gpu) && succeeds(api.memory, gpu, &memory);
+  return Bytes{read ? memory.free : 0};
 }
 
 GpuLoad gpu_load(const NvmlApi& api, const std::string& pci_bus_id, unsigned own_id) {

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "shiplap/core/units.hpp"
 #include "shiplap/device/load.hpp"
 #include "shiplap/profile/profile.hpp"
 
@@ -26,6 +27,13 @@ struct NvmlApi {
     unsigned compute_instance = 0;
   };
   int (*handle_by_pci_bus_id)(const char*, Device*) = nullptr;
+  /// nvmlMemory_t, in bytes.
+  struct Memory {
+    unsigned long long total = 0;
+    unsigned long long free = 0;
+    unsigned long long used = 0;
+  };
+  int (*memory)(Device, Memory*) = nullptr;
   int (*clock)(Device, int type, unsigned* mhz) = nullptr;  ///< clock in MHz; type 1: SMs, 2: memory
   int (*throttle_reasons)(Device, unsigned long long* bits) = nullptr;
   int (*temperature)(Device, int sensor, unsigned* celsius) = nullptr;
@@ -51,6 +59,8 @@ const NvmlApi& real_nvml();
 Conditions gpu_state(const NvmlApi&, const std::string& pci_bus_id);
 /// `gpu.clocks_held_by` alone, which takes less time; "unknown" where it cannot be read.
 std::string clocks_held_by(const NvmlApi&, const std::string& pci_bus_id);
+/// Device memory that is free; 0 where it cannot be read.
+Bytes gpu_free_memory(const NvmlApi&, const std::string& pci_bus_id);
 /// The load of the GPU by others than the process `own_id`. NVML uses the numbers that processes have on the host. In a
 /// container with process numbers of its own this process is not found, and the last process of the list is assumed to
 /// be this one.

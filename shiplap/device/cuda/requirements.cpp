@@ -4,6 +4,7 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/device/cuda/check.hpp"
+#include "shiplap/device/cuda/pins.hpp"
 
 namespace shiplap {
 
@@ -48,6 +49,8 @@ void require_fitting(const Schedule& schedule, const Bindings& bindings, const G
     // With memory of another kind, the run would be slow or block the host without an error.
     cudaPointerAttributes found{};
     check(api, api.pointer_get_attributes(&found, bindings.buffers[i]), "cudaPointerGetAttributes", buffer.name);
+    if (pinned && found.type == cudaMemoryTypeHost)
+      static_cast<void>(type_of_range(api, bindings.buffers[i], buffer.size, [&] { return buffer.name; }));
     if (pinned && found.type != cudaMemoryTypeHost)
       throw Error(fmt::format("buffer {} is {} in the schedule, and the memory bound to it is not pinned", buffer.name,
                               to_string(buffer.memory)));

@@ -384,14 +384,14 @@ TEST_F(CudaExecutionFake, switches_peer_access_pair_by_pair_and_leaves_it_as_it_
     return on.erase({selected, to}) > 0 ? cudaSuccess : cudaErrorPeerAccessNotEnabled;
   };
   {
-    PeerAccess peers(api, {0, 1});
-    ASSERT_TRUE(peers.possible());
+    const auto peers = std::make_shared<PeerAccess>(api, std::vector{0, 1});
+    ASSERT_TRUE(peers->possible());
     fake_cuda().failure = cudaErrorMemoryAllocation;
-    EXPECT_THAT(message_of([&] { peers.set(true); }), HasSubstr("cuda:1 to the memory of cuda:0"));
+    EXPECT_THAT(message_of([&] { PeerAccess::set(peers, true); }), HasSubstr("cuda:1 to the memory of cuda:0"));
     fake_cuda().failure = cudaErrorUnknown;
-    peers.set(true);
+    PeerAccess::set(peers, true);
     EXPECT_EQ(on.size(), 2u);
-    peers.set(false);
+    PeerAccess::set(peers, false);
     EXPECT_TRUE(on.empty());
   }
   EXPECT_EQ(on, (std::set<std::pair<int, int>>{{0, 1}}));

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <span>
@@ -22,12 +24,16 @@ struct Block {
   cudaMemoryType type = cudaMemoryTypeUnregistered;
   int device = 0;
   bool registered = false;  ///< not the fake's own
+  std::size_t size = 0;
 };
 std::map<const void*, Block> allocated;
 std::map<const void*, float> recorded;
 std::map<const void*, int> device_of;  ///< of a stream or event
 std::set<std::pair<int, int>> peers;
-thread_local int selected = 0;
+constexpr int none_selected = -1;
+thread_local int selected = none_selected;
+/// Without a context the runtime takes GPU 0.
+int current_gpu() { return std::max(0, selected); }
 std::uintptr_t next_handle = 0;
 float clock_ms = 0;
 const volatile std::uint32_t* gate = nullptr;
@@ -44,12 +50,42 @@ struct Capture {
   std::size_t kernels = 0;
 };
 Capture capture;
+/// What lives as long as a graph or what was made of it: its actions, and functions that are called at its end.
+struct Captured {
+  std::vector<std::function<void()>> actions;
+  bool has_host_nodes = false;
+  std::vector<std::pair<cudaHostFn_t, void*>> kept;
+  ~Captured() {
+    for (const auto& [function, data] : kept) function(data);
+  }
+};
+std::shared_ptr<Captured> being_captured;
+std::map<const void*, std::shared_ptr<Captured>> of_graph;
 std::set<const void*> graphs;
 std::map<const void*, std::size_t> kernels_of_graph;
 
+/// What was allocated or registered and contains the address.
+std::map<const void*, Block>::iterator block_around(const void* data) {
+  auto found = allocated.upper_bound(data);
+  if (found == allocated.begin()) return allocated.end();
+  --found;
+  const auto offset = static_cast<const std::byte*>(data) - static_cast<const std::byte*>(found->first);
+  return static_cast<std::size_t>(offset) < found->second.size ? found : allocated.end();
+}
+bool overlaps_registered(const void* data, std::size_t size) {
+  const auto* const begin = static_cast<const std::byte*>(data);
+  return std::ranges::any_of(allocated, [&](const auto& one) {
+    const auto* const first = static_cast<const std::byte*>(one.first);
+    return one.second.type == cudaMemoryTypeHost && first < begin + size && begin < first + one.second.size;
+  });
+}
+
 bool is_captured(const void* stream) { return capture.streams.contains(stream); }
-void note_captured(const void* stream) {
-  if (is_captured(stream)) capture.streams[stream].insert(capture.calls++);
+/// A launch of the graph does the action again.
+void note_captured(const void* stream, std::function<void()> action = {}) {
+  if (!is_captured(stream)) return;
+  capture.streams[stream].insert(capture.calls++);
+  if (action) being_captured->actions.push_back(std::move(action));
 }
 
 /// What every call that can fail begins with.
@@ -69,7 +105,7 @@ cudaError_t make(const char* name, Handle* handle, int& live) {
   if (const cudaError_t error = call(name); error != cudaSuccess) return error;
   const std::lock_guard lock(guard);
   *handle = reinterpret_cast<Handle>(0x1000 + 16 * ++next_handle);
-  device_of[*handle] = selected;
+  device_of[*handle] = current_gpu();
   ++live;
   return cudaSuccess;
 }
@@ -78,7 +114,7 @@ cudaError_t allocate(const char* name, void** data, std::size_t size, cudaMemory
   const std::lock_guard lock(guard);
   if (const cudaError_t error = call(name); error != cudaSuccess) return error;
   *data = std::aligned_alloc(256, (size + 255) / 256 * 256);
-  allocated[*data] = {.type = type, .device = selected};
+  allocated[*data] = {.type = type, .device = current_gpu(), .size = size};
   ++live;
   return cudaSuccess;
 }
@@ -123,6 +159,14 @@ void fake_queries(Api& api) {
     if (error == cudaSuccess) selected = number;
     return error;
   };
+  api.current_context = [](void** context) {
+    *context = selected == none_selected ? nullptr : reinterpret_cast<void*>(std::intptr_t{selected} + 1);
+    return cudaSuccess;
+  };
+  api.set_context = [](void* context) {
+    selected = static_cast<int>(reinterpret_cast<std::intptr_t>(context)) - 1;
+    return cudaSuccess;
+  };
   api.get_device_properties = [](cudaDeviceProp* properties, int) {
     std::strcpy(properties->name, "fake GPU");
     return call("get_device_properties");
@@ -137,13 +181,13 @@ void fake_queries(Api& api) {
   };
   api.device_enable_peer_access = [](int to, unsigned) {
     if (const cudaError_t error = call("device_enable_peer_access"); error != cudaSuccess) return error;
-    if (!peers.insert({selected, to}).second) return refuse(cudaErrorPeerAccessAlreadyEnabled);
+    if (!peers.insert({current_gpu(), to}).second) return refuse(cudaErrorPeerAccessAlreadyEnabled);
     ++fake_cuda().live_peers;
     return cudaSuccess;
   };
   api.device_disable_peer_access = [](int to) {
     if (const cudaError_t error = call("device_disable_peer_access"); error != cudaSuccess) return error;
-    if (peers.erase({selected, to}) == 0) return refuse(cudaErrorPeerAccessNotEnabled);
+    if (peers.erase({current_gpu(), to}) == 0) return refuse(cudaErrorPeerAccessNotEnabled);
     --fake_cuda().live_peers;
     return cudaSuccess;
   };
@@ -188,11 +232,12 @@ void fake_memory(Api& api) {
     return allocate("host_alloc", data, size, cudaMemoryTypeHost, fake_cuda().live_pinned_memory);
   };
   api.free_host = [](void* data) { return release(data, fake_cuda().live_pinned_memory); };
-  api.host_register = [](void* data, std::size_t, unsigned) {
+  api.host_register = [](void* data, std::size_t size, unsigned) {
     const std::lock_guard lock(guard);
     const cudaError_t error = call("host_register");
     if (error != cudaSuccess) return error;
-    allocated[data] = {.type = cudaMemoryTypeHost, .registered = true};
+    if (overlaps_registered(data, size)) return refuse(cudaErrorHostMemoryAlreadyRegistered);
+    allocated[data] = {.type = cudaMemoryTypeHost, .registered = true, .size = size};
     ++fake_cuda().live_pinned_memory;
     return error;
   };
@@ -208,16 +253,25 @@ void fake_memory(Api& api) {
     return call("host_get_device_pointer");
   };
   api.pointer_get_attributes = [](cudaPointerAttributes* attributes, const void* data) {
-    const auto found = allocated.find(data);
+    const std::lock_guard lock(guard);
+    const auto found = block_around(data);
     const Block block = found == allocated.end() ? Block{} : found->second;
     attributes->type = block.type;
     attributes->device = block.device;
     return call("pointer_get_attributes");
   };
+  api.pinned_range = [](void** begin, std::size_t* size, const void* data) {
+    const std::lock_guard lock(guard);
+    const auto found = block_around(data);
+    if (found == allocated.end()) return refuse(cudaErrorInvalidValue);
+    *begin = const_cast<void*>(found->first);
+    *size = found->second.size;
+    return call("pinned_range");
+  };
   api.memcpy_async = [](void* to, const void* from, std::size_t size, cudaMemcpyKind, cudaStream_t stream) {
     const cudaError_t error = call("memcpy_async", stream);
     if (error != cudaSuccess) return error;
-    note_captured(stream);
+    note_captured(stream, [to, from, size] { std::memcpy(to, from, size); });
     std::memcpy(to, from, size);
     return error;
   };
@@ -287,8 +341,15 @@ void fake_work(Api& api) {
     return error;
   };
   api.launch_host_func = [](cudaStream_t stream, cudaHostFn_t function, void* data) {
+    const std::lock_guard lock(guard);
     const cudaError_t error = call("launch_host_func", stream);
-    if (error == cudaSuccess) std::thread(function, data).detach();  // it may wait for what comes later
+    if (error != cudaSuccess) return error;
+    if (is_captured(stream)) {
+      note_captured(stream, [function, data] { function(data); });
+      being_captured->has_host_nodes = true;
+    } else {
+      std::thread(function, data).detach();  // it may wait for what comes later
+    }
     return error;
   };
   api.event_create_with_flags = [](cudaEvent_t* event, unsigned) {
@@ -319,7 +380,7 @@ void fake_work(Api& api) {
   };
   api.launch_kernel = [](const void* kernel, dim3, dim3, void** arguments, std::size_t, cudaStream_t stream) {
     const std::lock_guard lock(guard);
-    if (device_of[stream] != selected) return refuse(cudaErrorInvalidResourceHandle);
+    if (device_of[stream] != current_gpu()) return refuse(cudaErrorInvalidResourceHandle);
     const cudaError_t error = call("launch_kernel", stream);
     if (error == cudaSuccess && is_captured(stream)) ++capture.kernels;
     if (error == cudaSuccess) perform(kernel, arguments);
@@ -330,12 +391,20 @@ void fake_work(Api& api) {
 void fake_graphs(Api& api) {
   api.stream_begin_capture = [](cudaStream_t stream, cudaStreamCaptureMode) {
     const cudaError_t error = call("stream_begin_capture", stream);
+    being_captured = std::make_shared<Captured>();
     if (error == cudaSuccess) capture = {.origin = stream, .streams = {{stream, {}}}, .events = {}, .kernels = 0};
     return error;
   };
   api.stream_is_capturing = [](cudaStream_t stream, cudaStreamCaptureStatus* status) {
     *status = is_captured(stream) ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
     return call("stream_is_capturing", stream);
+  };
+  api.keep_with_graph = [](cudaStream_t stream, void* data, cudaHostFn_t destroy) {
+    const std::lock_guard lock(guard);
+    if (!is_captured(stream)) return refuse(cudaErrorIllegalState);
+    if (const cudaError_t error = call("keep_with_graph", stream); error != cudaSuccess) return error;
+    being_captured->kept.emplace_back(destroy, data);
+    return cudaSuccess;
   };
   api.stream_end_capture = [](cudaStream_t stream, cudaGraph_t* graph) -> cudaError_t {
     *graph = nullptr;
@@ -348,6 +417,7 @@ void fake_graphs(Api& api) {
     fake_cuda().captured_streams.push_back(ended.streams.size());
     *graph = reinterpret_cast<cudaGraph_t>(0x1000 + 16 * ++next_handle);
     graphs.insert(*graph);
+    of_graph[*graph] = std::exchange(being_captured, nullptr);
     kernels_of_graph[*graph] = ended.kernels;
     ++fake_cuda().live_graphs;
     return cudaSuccess;
@@ -374,21 +444,29 @@ void fake_graphs(Api& api) {
     if (const cudaError_t error = make("graph_instantiate", made, fake_cuda().live_graphs); error != cudaSuccess)
       return error;
     graphs.insert(*made);
+    of_graph[*made] = of_graph[graph];
     return cudaSuccess;
   };
   api.graph_upload = [](cudaGraphExec_t graph, cudaStream_t stream) {
     return graphs.contains(graph) ? call("graph_upload", stream) : refuse(cudaErrorInvalidValue);
   };
   api.graph_launch = [](cudaGraphExec_t graph, cudaStream_t stream) {
-    return graphs.contains(graph) ? call("graph_launch", stream) : refuse(cudaErrorInvalidValue);
+    if (!graphs.contains(graph)) return refuse(cudaErrorInvalidValue);
+    const cudaError_t error = call("graph_launch", stream);
+    if (error == cudaSuccess)
+      for (const auto& action : of_graph[graph]->actions)
+        if (of_graph[graph]->has_host_nodes) action();
+    return error;
   };
   api.graph_exec_destroy = [](cudaGraphExec_t graph) {
     if (graphs.erase(graph) == 0) return refuse(cudaErrorInvalidValue);
+    of_graph.erase(graph);
     --fake_cuda().live_graphs;
     return cudaSuccess;
   };
   api.graph_destroy = [](cudaGraph_t graph) {
     if (graphs.erase(graph) == 0) return refuse(cudaErrorInvalidValue);
+    of_graph.erase(graph);
     --fake_cuda().live_graphs;
     return cudaSuccess;
   };
@@ -418,11 +496,12 @@ Api fake_api() {
   device_of.clear();
   recorded.clear();
   peers.clear();
-  selected = 0;
+  selected = none_selected;
   clock_ms = 0;
   gate = nullptr;
   capture = {};
   graphs.clear();
+  of_graph.clear();
   Api api;
   fake_queries(api);
   fake_memory(api);

@@ -1,6 +1,7 @@
 // A CUDA runtime that needs no GPU: memory is host memory, copies are done at once, kernels of the test pattern and the
 // map probe too, other kernels do nothing, and an event's time is the number of the call that recorded it. Copies are
-// done while they are captured too, and launching the graph does them no second time. As in the real one, a thread has
+// done while they are captured too. Launching the graph does them no second time, unless it has host nodes: then those
+// and the copies are done again. As in the real one, a thread has
 // its own GPU and its own last error, and a GPU's streams take only its events and, while it is selected, its kernels.
 // Any call can be made to fail, and everything made is counted.
 #pragma once

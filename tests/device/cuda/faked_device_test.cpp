@@ -106,10 +106,10 @@ TEST(ListCuda, gives_the_reason_when_the_runtime_sees_no_gpu) {
   EXPECT_EQ(fake_cuda().last_error, cudaSuccess);
 }
 
-TEST(ListCuda, names_a_gpu_that_cannot_be_opened_and_lists_the_others) {
+TEST(ListCuda, names_a_gpu_that_cuda_does_not_describe_and_lists_the_others) {
   const Api api = fake_api();
   fake_cuda().devices = 2;
-  fake_cuda().fail(0, cudaErrorDevicesUnavailable, "set_device");
+  fake_cuda().fail(0, cudaErrorDevicesUnavailable, "get_device_properties");
   std::string why;
   const auto found = list_cuda(why, api);
   ASSERT_EQ(found.size(), 1u);

@@ -26,7 +26,8 @@ using ::testing::HasSubstr;
 /// Of the calls since they were cleared: behind the work in a stream the host has waited for it.
 void expect_nothing_in_flight() {
   std::map<const void*, bool> in_flight;
-  for (const FakeCuda::Call& call : fake_cuda().calls) in_flight[call.stream] = call.name != "stream_synchronize";
+  for (const FakeCuda::Call& call : fake_cuda().calls)
+    in_flight[call.stream] = call.name != "stream_synchronize" && call.name != "stream_query";
   in_flight.erase(nullptr);  // calls without a stream
   for (const auto& [stream, is] : in_flight) EXPECT_FALSE(is) << "work is in flight behind a call that failed";
 }
@@ -116,7 +117,8 @@ void run_overdue(MeasurableDevice& device, const Api& api) {
   } busy;
   try {
     execution->run({.limit = microseconds(1)});
-  } catch (const TimedOut&) {
+  } catch (const TimedOut& error) {
+    if (std::string_view(error.what()).find(" failed (") != std::string_view::npos) throw;
     EXPECT_TRUE(execution->overdue() || faults().struck());
   }
   FakeCuda::busy = false;
@@ -163,6 +165,42 @@ void move_directly(MeasurableDevice& device, const Api& api) {
   check(api, api.stream_synchronize(stream.get()), "cudaStreamSynchronize", "a direct move");
 }
 
+void pin_twice(MeasurableDevice& device, const Api&) {
+  std::vector<std::byte> data(8192);
+  const Memory whole = device.pin(data.data(), 8_KiB);
+  const Memory part = device.pin(data.data() + 4096, 4_KiB);
+  EXPECT_EQ(device.kind_of(data.data(), 8_KiB), MemoryKind::pinned);
+}
+
+/// A run with a copy of the host becomes a part of a graph of the caller.
+void capture_a_run(MeasurableDevice& device, const Api& api) {
+  Schedule schedule;
+  const BufferId from = schedule.add_buffer({"from", Place::host(), MemoryKind::pageable, 256_B});
+  const BufferId ring = schedule.add_buffer({"ring", Place::host(), MemoryKind::pinned, 256_B});
+  const BufferId gpu = schedule.add_buffer({"gpu", Place::gpu(), MemoryKind::device, 256_B});
+  const OpId filled = schedule.add(
+      {.what = HostCopy{{from, 0_B, 256_B}, {ring, 0_B, 256_B}}, .stream = {}, .agent = AgentId{0}, .after = {}});
+  schedule.add({.what = Copy{{ring, 0_B, 256_B}, {gpu, 0_B, 256_B}},
+                .stream = schedule.add_stream("in"),
+                .agent = AgentId{0},
+                .after = {filled}});
+  std::vector<Memory> memory;
+  Bindings bindings;
+  for (const Buffer& buffer : schedule.buffers) {
+    memory.push_back(device.allocate(buffer.place, buffer.memory, buffer.size));
+    bindings.buffers.push_back(memory.back().data());
+  }
+  const auto execution = device.prepare(schedule, bindings);
+  const StreamHandle stream = make_stream(api, "a captured run");
+  check(api, api.stream_begin_capture(stream.get(), cudaStreamCaptureModeGlobal), "cudaStreamBeginCapture",
+        "a captured run");
+  EXPECT_TRUE(device.is_capturing(stream.get()));
+  execution->capture(stream.get());
+  cudaGraph_t graph = nullptr;
+  check(api, api.stream_end_capture(stream.get(), &graph), "cudaStreamEndCapture", "a captured run");
+  const Graph owned(graph, {&api});
+}
+
 }  // namespace
 
 std::vector<Scenario> fault_scenarios() {
@@ -183,6 +221,8 @@ std::vector<Scenario> fault_scenarios() {
              gap->wait(Seconds{10}, {});
              gap->release();
            }},
+      {.name = "pins_of_the_caller", .gpus = {0}, .work = pin_twice},
+      {.name = "captured_run", .gpus = {0}, .work = capture_a_run},
       transfers("plain", {0}, {three_streams_inverting()}),
       {.name = "overdue", .gpus = {0}, .work = run_overdue},
       transfers("with_a_time_limit", {0}, {three_streams_inverting(), {.limit = Seconds{10}}}),

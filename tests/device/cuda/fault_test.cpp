@@ -47,6 +47,8 @@ const std::map<std::string, std::string> may_be_ignored{
     {"cudaStreamSynchronize", "a gate that is open is waited for before its flags are freed, in a destructor"},
     {"cudaGetLastError", "all that it returns is an error that another call has had"},
     {"cudaStreamQuery", "a stream that cannot say that it still works is waited for, which then fails"},
+    {"cuCtxGetCurrent", "the caller's GPU, which is not known, cannot be made current again"},
+    {"cuCtxSetCurrent", "the caller's GPU is made current again, in a destructor"},
     {"cudaSetDevice", "peer access is left as it was found, in a destructor"},
     {"cudaDeviceEnablePeerAccess", "peer access is left as it was found, in a destructor"},
     {"cudaDeviceDisablePeerAccess", "peer access is left as it was found, in a destructor"},

@@ -22,6 +22,10 @@ constexpr bool gives_back = true;
 constexpr std::tuple table{
     Listed<&Api::get_device_count>{"cudaGetDeviceCount"},
     Listed<&Api::set_device>{"cudaSetDevice"},
+    Listed<&Api::current_context>{"cuCtxGetCurrent"},
+    Listed<&Api::set_context>{"cuCtxSetCurrent"},
+    Listed<&Api::pinned_range>{"cuPointerGetAttribute"},
+    Listed<&Api::keep_with_graph>{"cudaGraphRetainUserObject"},
     Listed<&Api::get_device_properties>{"cudaGetDeviceProperties"},
     Listed<&Api::device_get_attribute>{"cudaDeviceGetAttribute"},
     Listed<&Api::device_get_pci_bus_id>{"cudaDeviceGetPCIBusId"},
@@ -94,7 +98,11 @@ struct Faulty<Index, Member> {
     if constexpr (std::get<Index>(table).gives_back) handle = (..., arguments);
     const cudaError_t error = faults().begin(Index, handle);
     if constexpr (std::is_same_v<R, cudaError_t>)
-      if (error != cudaSuccess) return FakeCuda::last_error = error;
+      if (error != cudaSuccess) {
+        // Errors of the driver's calls are not the runtime's last ones.
+        if (functions()[Index].name.starts_with("cuda")) FakeCuda::last_error = error;
+        return error;
+      }
     const R result = (below.*Member)(arguments...);
     if (handle != nullptr) faults().given_back(handle);
     return result;

@@ -31,6 +31,7 @@ std::string runtime_name(const std::string& call) {
   static const std::map<std::string, std::string> names{
       {"set_device", "cudaSetDevice"},
       {"pointer_get_attributes", "cudaPointerGetAttributes"},
+      {"pinned_range", "cuPointerGetAttribute"},
       {"host_alloc", "cudaHostAlloc"},
       {"host_get_device_pointer", "cudaHostGetDevicePointer"},
       {"memcpy_async", "cudaMemcpyAsync"},

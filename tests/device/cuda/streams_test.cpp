@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <memory>
 #include <set>
+#include <string>
+#include <vector>
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/device/cuda/cuda_device.hpp"
@@ -50,6 +52,31 @@ TEST_F(CudaStreamsFake, are_those_of_the_execution_that_others_are_prepared_behi
   EXPECT_EQ(streams_of("memcpy_async"), used);
   a.expect_output();
   b.expect_output();
+}
+
+// The agents are numbered against the order in which they submit.
+TEST_F(CudaStreamsFake, stop_the_clock_after_what_is_submitted_last_whichever_agent_submits_it) {
+  for (const std::uint32_t last : {0u, 1u}) {
+    Schedule s;
+    s.agents = {{.name = "main"}, {.name = "helper"}};
+    const BufferId from = s.add_buffer({"from", Place::gpu(), MemoryKind::device, 8_KiB});
+    const BufferId to = s.add_buffer({"to", Place::host(), MemoryKind::pinned, 8_KiB});
+    const StreamId only = s.add_stream("only");
+    for (const std::uint32_t agent : {1 - last, last}) {
+      const Bytes half = agent == last ? 4_KiB : 0_B;
+      s.add({.what = Copy{{from, half, 4_KiB}, {to, half, 4_KiB}}, .stream = only, .agent = AgentId{agent}, .after = {}});
+    }
+    const Memory on_gpu = device->allocate(Place::gpu(), MemoryKind::device, 8_KiB);
+    const Memory on_host = device->allocate(Place::host(), MemoryKind::pinned, 8_KiB);
+    const auto execution = device->prepare(s, {.buffers = {on_gpu.data(), on_host.data()}, .kernels = {}});
+    fake_cuda().calls.clear();
+    execution->submit();
+    std::vector<std::string> names;
+    for (const auto& call : fake_cuda().calls)
+      if (call.name == "memcpy_async" || call.name == "event_record") names.push_back(call.name);
+    EXPECT_THAT(names, ::testing::ElementsAre("event_record", "memcpy_async", "memcpy_async", "event_record")) << last;
+    execution->wait();
+  }
 }
 
 TEST_F(CudaStreamsFake, get_what_is_submitted_before_anything_is_waited_for) {

@@ -71,6 +71,35 @@ TEST_F(TimeLimit, ends_the_wait_of_the_host_in_the_middle_of_a_submission) {
   memory.expect_output();
 }
 
+TEST_F(TimeLimit, holds_after_an_error_and_after_a_stop) {
+  for (const bool stops : {false, true}) {
+    testing::FakeCuda::busy = true;
+    const Schedule schedule = three_streams_inverting();
+    const FaultMemory memory(*device, api, schedule, true);
+    const auto execution = device->prepare(schedule, memory.bindings);
+    fake_cuda().calls.clear();
+    RunOptions options = limited;
+    if (stops)
+      options.stop = [] { return fake_cuda().count("memcpy_async") > 1; };
+    else
+      fake_cuda().fail(1, cudaErrorInvalidValue, "memcpy_async");
+    const Seconds began = wall_clock();
+    try {
+      execution->run(options);
+      ADD_FAILURE() << "the run has ended";
+    } catch (const TimedOut& error) {
+      EXPECT_THAT(error.what(), AllOf(HasSubstr(stops ? "was stopped before" : "cudaErrorInvalidValue"),
+                                      HasSubstr("did not end within the time limit of 5.000 ms")));
+    }
+    EXPECT_GE(wall_clock() - began, limited.limit);
+    EXPECT_EQ(waits(), 0u);
+    EXPECT_TRUE(execution->overdue());
+    testing::FakeCuda::busy = false;
+    execution->run(limited);
+    memory.expect_output();
+  }
+}
+
 TEST_F(TimeLimit, that_has_not_passed_changes_nothing) {
   testing::FakeCuda::busy = false;
   const Schedule schedule = three_streams_inverting();
