@@ -11,6 +11,7 @@
 #include <cstring>
 #include <fstream>
 #include <string_view>
+#include <system_error>
 
 #include "cli/files_of_program.hpp"
 #include "shiplap/core/error.hpp"
@@ -27,8 +28,10 @@ constexpr const char* nvtx_injection = "NVTX_INJECTION64_PATH";
 std::filesystem::path recorder() {
   if (const auto found = library_of_program("libshiplap_recorder.so")) return *found;
   throw Unsupported(
-      "this build has no recorder, because the CUDA toolkit with CUPTI was not found when it was built; build with the "
-      "toolkit, or give a recording that was made elsewhere");
+      fmt::format("the recorder libshiplap_recorder.so is neither in the folder of {} nor in ../lib/shiplap from there, "
+                  "so nothing can be recorded: install it with the program (a build makes it where it finds the CUDA "
+                  "toolkit with CUPTI), or give a recording that was made elsewhere",
+                  own_program().string()));
 }
 
 /// The environment of the program.
@@ -80,12 +83,21 @@ RecordedProgram run_recorded(const std::vector<std::string>& words, const std::f
                              unsigned seconds, HeldSignals& signals) {
   RecordedProgram recorded;
   recorded.exit_code = run(words, environment(recorder(), folder, seconds), signals);
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    if (entry.path().extension() == ".jsonl") recorded.recordings.push_back(entry.path());
-    if (entry.path().extension() != ".refused") continue;
-    std::ifstream file(entry.path());
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    // The program can put anything there. Opening a pipe would wait for its other end.
+    std::error_code unknown;
+    if (entry->symlink_status(unknown).type() != std::filesystem::file_type::regular) continue;
+    if (entry->path().extension() == ".jsonl") recorded.recordings.push_back(entry->path());
+    if (entry->path().extension() != ".refused") continue;
+    std::ifstream file(entry->path());
     std::getline(file, recorded.refused.emplace_back());
   }
+  if (error)
+    recorded.refused.push_back(
+        fmt::format("{} cannot be read ({}), where its recordings were: let nothing remove them while the program runs, "
+                    "or name another place in TMPDIR",
+                    folder.string(), error.message()));
   std::ranges::sort(recorded.recordings);
   return recorded;
 }
