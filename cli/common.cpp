@@ -19,6 +19,7 @@
 #include "shiplap/core/printable.hpp"
 #include "shiplap/core/temporary_file.hpp"
 #include "shiplap/plan/memory_choice.hpp"
+#include "shiplap/profile/more_gpus.hpp"
 #include "shiplap/profile/profile.hpp"
 #include "shiplap/report/terminal.hpp"
 #include "shiplap/strategy/strategy.hpp"
@@ -153,7 +154,7 @@ void add_choice_flags(CLI::App& app, ChoiceFlags& flags) {
       ->excludes("--graph");
   app.add_option("--gpus", flags.gpus, "number of the device's GPUs that share the items, as with --device cuda:0,1")
       ->type_name("N")
-      ->check(CLI::Range(1u, 64u))
+      ->check(CLI::Range(1u, most_gpus))
       ->capture_default_str();
   app.add_option("--device-memory", flags.device_memory,
                  "most memory of each GPU that may be used, as in 8GiB (default: what is free)")
@@ -224,8 +225,10 @@ PlanOptions plan_options_of(const ChoiceFlags& choice, const UseFlags& use, cons
 }
 
 void add_device_flag(CLI::App& app, std::string& device) {
-  app.add_option("--device", device,
-                 "cuda:N (cuda:0,1 for several), virtual:NAME or virtual:FILE (default: a GPU if there is one)")
+  app.add_option(
+         "--device", device,
+         "cuda:N or virtual:NAME or virtual:FILE; several GPUs: cuda:0,1 or virtual:h200:2 (default: a GPU if there is "
+         "one)")
       ->type_name("D");
 }
 

@@ -78,7 +78,10 @@ void add_source_flags(CLI::App& command, EvaluateFlags& flags, CLI::Option* work
           ->type_name("N")
           ->check(CLI::Range(1u, 100000u))
           ->excludes(workloads);
-  command.add_option("--seed", flags.seed, "seed of --random (default: 1)")->type_name("N")->needs(random);
+  command.add_option("--seed", flags.seed, "seed of --random (default: 1)")
+      ->type_name("N")
+      ->check(CLI::NonNegativeNumber)
+      ->needs(random);
   command.add_option("--race", flags.race, "time budget of each race of --random (default: 200ms)")
       ->type_name("TIME")
       ->needs(random);

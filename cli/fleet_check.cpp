@@ -278,8 +278,12 @@ void add_fleet_check(CLI::App& fleet) {
       ->add_option("--folder", flags->folder,
                    "send messages as files in this folder, which all nodes share; default: by MPI")
       ->type_name("DIR");
-  command->add_option("--rank", flags->rank, "number of this process, from 0; default: the launcher's")->type_name("N");
-  command->add_option("--ranks", flags->ranks, "number of processes; default: the launcher's")->type_name("N");
+  command->add_option("--rank", flags->rank, "number of this process, from 0; default: the launcher's")
+      ->type_name("N")
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--ranks", flags->ranks, "number of processes; default: the launcher's")
+      ->type_name("N")
+      ->check(CLI::NonNegativeNumber);
   command->add_option("--run", flags->run, "name of the run, the same in all ranks; default: the launcher's")
       ->type_name("NAME");
   command->add_option("--node", flags->node, "name of this node; default: the launcher's, or the host's")

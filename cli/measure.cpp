@@ -164,7 +164,7 @@ void run_measure(const MeasureFlags& flags) {
   if (!flags.smallest.empty()) options.smallest = parse_bytes(flags.smallest, "--smallest");
   if (!flags.largest.empty()) options.largest = parse_bytes(flags.largest, "--largest");
   const bool whole = flags.only == "*" && flags.smallest.empty() && flags.largest.empty();
-  const bool kept = whole && !info.is_virtual && info.gpus == 1;
+  const bool kept = whole && !info.is_virtual;
   if (!flags.name.empty() && !kept && flags.output.empty() && !flags.json)
     note_without_effect(fmt::format("--name {}", flags.name),
                         "the profile is not kept, and neither --output nor --json writes it");

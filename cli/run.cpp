@@ -168,7 +168,7 @@ void run_run(const RunFlags& flags) {
     print_json(json_of(planned.plan, opened.node.profile->origin, report));
   else
     show(flags, planned.plan, report);
-  if (!report.verified()) throw CheckFailed(fmt::format("the result is wrong: {}", *report.difference));
+  report.require_right();
 }
 
 }  // namespace shiplap::cli

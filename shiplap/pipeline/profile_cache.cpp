@@ -37,13 +37,26 @@ std::optional<fs::path> cache_directory() {
 std::optional<fs::path> cache_path(const DeviceInfo& info) {
   const auto directory = cache_directory();
   if (!directory) return std::nullopt;
-  // Two GPUs of one model may have different links, so the path contains the bus address.
   const auto known = [&](const char* key) {
     const auto found = info.conditions.find(key);
     return found == info.conditions.end() ? fmt::format("unknown-{}", kebab_case(key)) : kebab_case(found->second);
   };
   return *directory / fmt::format("{}-{}-{}-{}.json", kebab_case(info.name), known("gpu.driver"),
-                                  known("gpu.pci_bus_id"), kebab_case(host_name()));
+                                  kebab_case(bus_addresses(info)), kebab_case(host_name()));
+}
+
+// Two GPUs of one model may have different links, and several have links between them, so all addresses count.
+std::string bus_addresses(const DeviceInfo& info) {
+  const auto known = [&](const char* key) {
+    const auto found = info.conditions.find(key);
+    return found == info.conditions.end() ? std::string() : found->second;
+  };
+  const std::string first = known("gpu.pci_bus_id");
+  const std::string one = first.empty() ? "unknown gpu.pci_bus_id" : first;
+  if (info.gpus == 1) return one;
+  const std::string all = known("gpus.pci_bus_ids");
+  // Without the addresses of the others, their numbers in the name of the device tell them apart.
+  return fmt::format("{} gpus {}", info.gpus, all.empty() ? one + " " + info.id : all);
 }
 
 std::vector<fs::path> cached_profiles() {

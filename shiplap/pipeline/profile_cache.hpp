@@ -18,8 +18,10 @@ namespace shiplap {
 std::string host_name();
 /// $XDG_CACHE_HOME/shiplap or ~/.cache/shiplap; nullopt when neither variable is set.
 std::optional<std::filesystem::path> cache_directory();
-/// Path of the cached profile of a GPU, made of its name, driver, bus address and host; nullopt without a cache
-/// directory.
+/// The bus addresses of the GPUs of a device, for people and names of files. For several GPUs their number comes first.
+std::string bus_addresses(const DeviceInfo&);
+/// Path of the cached profile of a device, made of the name of its GPU, the driver, the bus addresses of all its GPUs
+/// and the host; nullopt without a cache directory.
 std::optional<std::filesystem::path> cache_path(const DeviceInfo&);
 /// The profiles in the cache, sorted by path.
 std::vector<std::filesystem::path> cached_profiles();

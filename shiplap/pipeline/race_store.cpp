@@ -45,6 +45,13 @@ RaceResult race_on(const DeviceInfo& info, const RaceField& field, const MakeRea
   return result;
 }
 
+/// The size of a signature without the limits under which the job runs.
+std::string without_limits(std::string size) {
+  const std::size_t begin = size.find(", memory ");
+  const std::size_t end = size.find(" GPU(s)", begin);
+  return end == std::string::npos ? size : size.erase(begin, end - begin);
+}
+
 /// The cached races of one job, for all nodes and sizes, in the text of the file `path`.
 Json entries_of(std::string_view text, const std::filesystem::path& path) {
   const Json json = parse_json(text, path.string());
@@ -98,9 +105,10 @@ JobSignature signature_of(const DeviceInfo& info, const Job& job, const Profile&
     const auto found = info.conditions.find(key);
     return found == info.conditions.end() ? std::string("unknown") : found->second;
   };
-  signature.node = fmt::format("{}, {} GPU(s), driver {}, bus {}, host {}",
-                               info.is_virtual ? info.id + " " + parameter_hash(profile) : info.name, info.gpus,
-                               known("gpu.driver"), known("gpu.pci_bus_id"), host_name());
+  signature.node =
+      fmt::format("{}, {} GPU(s), driver {}, bus {}, host {}",
+                  info.is_virtual ? info.id + " " + parameter_hash(profile) : info.name, info.gpus, known("gpu.driver"),
+                  info.gpus == 1 ? known("gpu.pci_bus_id") : bus_addresses(info), host_name());
   return signature;
 }
 
@@ -118,17 +126,21 @@ std::optional<RaceResult> kept_race(const JobSignature& signature, std::string& 
     const Json entries = entries_of(read_text_file(*path), *path);
     const JsonReader reader(entries, path->string());
     bool of_node = false;
+    bool of_size = false;
     for (std::size_t i = 0; i < reader.size(); ++i) {
       const JsonReader entry = reader.at(i);
       const bool same_node = entry.at("node").string() == signature.node;
       of_node = of_node || same_node;
+      of_size = of_size || (same_node && without_limits(entry.at("size").string()) == without_limits(signature.size));
       if (!same_node || entry.at("size").string() != signature.size) continue;
       RaceResult result = race_from_json(entry.at("race"));
       result.kept = true;
       return result;
     }
-    why_not = of_node ? "raced again, because the kept races of such jobs are of other sizes"
-                      : "raced again, because the kept races of such jobs are of another GPU, driver or host";
+    why_not = of_size ? "raced again, because the kept races of such jobs had another limit of device memory or number "
+                        "of GPUs"
+              : of_node ? "raced again, because the kept races of such jobs are of other sizes or kernel times"
+                        : "raced again, because the kept races of such jobs are of another GPU, driver or host";
   } catch (const Error& unreadable) {
     why_not = fmt::format("raced again, because the kept races cannot be read ({})", unreadable.what());
   }

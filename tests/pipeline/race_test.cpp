@@ -29,7 +29,7 @@ namespace {
 struct Race : ::testing::Test {
   TemporaryFolder temporary;
   std::filesystem::path cache = temporary.path();
-  std::unique_ptr<MeasurableDevice> device = open("virtual:h200");
+  std::shared_ptr<MeasurableDevice> device = open("virtual:h200");
   Node node = node_of(*device, find_profile("h200"));
   std::vector<float> x = std::vector<float>(1 << 20, 1.0f);
   std::vector<float> y = std::vector<float>(1 << 20, 2.0f);
@@ -302,6 +302,13 @@ TEST_F(Race, that_is_kept_leaves_out_entries_that_cannot_be_read_and_keeps_the_o
   EXPECT_TRUE(kept_race(signature, why_not)) << why_not;
   signature.size = of_first;
   EXPECT_TRUE(kept_race(signature, why_not)) << why_not;
+}
+
+TEST_F(Race, begins_anew_under_another_memory_limit_and_says_that_this_is_why) {
+  plan(node, job(), {.race = milliseconds(20)});
+  const Plan other = plan(node, job(), {.device_memory = 1_GiB, .race = milliseconds(20)});
+  EXPECT_FALSE(other.race->kept);
+  EXPECT_THAT(other.race->note, ::testing::HasSubstr("another limit of device memory"));
 }
 
 }  // namespace

@@ -18,6 +18,6 @@ enum class VirtualBytes : std::uint8_t {
 
 /// Opens a virtual device. `id` is the name under which it was opened ("virtual:h200"). With
 /// `VirtualBytes::left_out` a simulated measurement takes a fraction of the time, because most of it goes into copying.
-std::unique_ptr<MeasurableDevice> open_virtual(Profile, std::string id, VirtualBytes = VirtualBytes::moved);
+std::shared_ptr<MeasurableDevice> open_virtual(Profile, std::string id, VirtualBytes = VirtualBytes::moved);
 
 }  // namespace shiplap
