@@ -14,6 +14,7 @@
 
 #include "cli/files_of_program.hpp"
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/file_system.hpp"
 #include "shiplap/core/printable.hpp"
 
 extern char** environ;
@@ -80,13 +81,14 @@ RecordedProgram run_recorded(const std::vector<std::string>& words, const std::f
                              unsigned seconds, HeldSignals& signals) {
   RecordedProgram recorded;
   recorded.exit_code = run(words, environment(recorder(), folder, seconds), signals);
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    if (entry.path().extension() == ".jsonl") recorded.recordings.push_back(entry.path());
-    if (entry.path().extension() != ".refused") continue;
-    std::ifstream file(entry.path());
+  for (const std::filesystem::path& entry : entries_of(folder)) {
+    std::error_code gone;
+    if (!std::filesystem::is_regular_file(entry, gone)) continue;  // the program may make others, which could block
+    if (entry.extension() == ".jsonl") recorded.recordings.push_back(entry);
+    if (entry.extension() != ".refused") continue;
+    std::ifstream file(entry);
     std::getline(file, recorded.refused.emplace_back());
   }
-  std::ranges::sort(recorded.recordings);
   return recorded;
 }
 
