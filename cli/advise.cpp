@@ -156,9 +156,6 @@ int advise_program(const std::vector<std::string>& program, const AdviseFlags& f
 void run_advise(const std::string& file, const std::vector<std::string>& program, const AdviseFlags& flags) {
   if (file.empty() == program.empty())
     throw UsageError("give a recording, or a program behind --, as in: shiplap advise -- python3 train.py");
-  for (const auto& [path, flag] :
-       {std::pair{&flags.svg, "--svg"}, {&flags.trace, "--trace"}, {&flags.record, "--record"}})
-    if (!path->empty()) require_writable(*path, flag);
   if (file.empty()) {
     if (const int code = advise_program(program, flags); code != 0) throw CLI::RuntimeError(code);
   } else {
@@ -175,11 +172,11 @@ void add_advise(CLI::App& app, std::vector<std::string> program) {
   auto file = std::make_shared<std::string>();
   auto* command = app.add_subcommand(
       "advise", "Record a program that nobody changes, and say what another way of moving its data would take");
-  command->add_option("recording", *file, "a file of --record, or an SQLite export of nsys")->type_name("RECORDING");
+  declare_file(command->add_option("recording", *file, "a file of --record, or an SQLite export of nsys"),
+               FileUse::read)
+      ->type_name("RECORDING");
   add_device_flag(*command, flags->node.device);
-  command->add_option("--profile", flags->node.profile, "predict from this profile (name or file)")
-      ->type_name("P")
-      ->excludes("--device");
+  add_profile_flag(*command, flags->node.profile, "predict from this profile (name or file)")->excludes("--device");
   command->add_option("--duration", flags->duration, "record for this time only, as in 30s (default: to the end)")
       ->type_name("TIME");
   command->add_option("--from", flags->range, "a step is an NVTX range of this name (default: what repeats)")
@@ -190,10 +187,14 @@ void add_advise(CLI::App& app, std::vector<std::string> program) {
       ->type_name("RULE")
       ->delimiter(',')
       ->allow_extra_args(false);  // a RECORDING may follow
-  command->add_option("--record", flags->record, "keep the recording in this file")->type_name("FILE");
-  command->add_option("--svg", flags->svg, "draw the recorded steps above the advised ones into this file")
+  declare_file(command->add_option("--record", flags->record, "keep the recording in this file"), FileUse::write)
       ->type_name("FILE");
-  command->add_option("--trace", flags->trace, "write both as a trace for Perfetto")->type_name("FILE");
+  declare_file(
+      command->add_option("--svg", flags->svg, "draw the recorded steps above the advised ones into this file"),
+      FileUse::write)
+      ->type_name("FILE");
+  declare_file(command->add_option("--trace", flags->trace, "write both as a trace for Perfetto"), FileUse::write)
+      ->type_name("FILE");
   add_json_flag(*command, flags->json);
   command->footer(
       "The exit status is that of PROGRAM. What was recorded are the command line, names, sizes, addresses, times, and "

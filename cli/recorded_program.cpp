@@ -15,6 +15,7 @@
 
 #include "cli/files_of_program.hpp"
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/file_system.hpp"
 #include "shiplap/core/printable.hpp"
 
 extern char** environ;
@@ -83,22 +84,21 @@ RecordedProgram run_recorded(const std::vector<std::string>& words, const std::f
                              unsigned seconds, HeldSignals& signals) {
   RecordedProgram recorded;
   recorded.exit_code = run(words, environment(recorder(), folder, seconds), signals);
-  std::error_code error;
-  for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
-    // The program can put anything there. Opening a pipe would wait for its other end.
-    std::error_code unknown;
-    if (entry->symlink_status(unknown).type() != std::filesystem::file_type::regular) continue;
-    if (entry->path().extension() == ".jsonl") recorded.recordings.push_back(entry->path());
-    if (entry->path().extension() != ".refused") continue;
-    std::ifstream file(entry->path());
-    std::getline(file, recorded.refused.emplace_back());
-  }
-  if (error)
+  try {
+    for (const std::filesystem::path& entry : entries_of(folder)) {
+      std::error_code gone;
+      if (!std::filesystem::is_regular_file(entry, gone)) continue;  // the program may make others, which could block
+      if (entry.extension() == ".jsonl") recorded.recordings.push_back(entry);
+      if (entry.extension() != ".refused") continue;
+      std::ifstream file(entry);
+      std::getline(file, recorded.refused.emplace_back());
+    }
+  } catch (const Error& error) {
     recorded.refused.push_back(
-        fmt::format("{} cannot be read ({}), where its recordings were: let nothing remove them while the program runs, "
-                    "or name another place in TMPDIR",
-                    folder.string(), error.message()));
-  std::ranges::sort(recorded.recordings);
+        fmt::format("{}; its recordings were there: let nothing remove them while the program runs, or name another "
+                    "place in TMPDIR",
+                    error.what()));
+  }
   return recorded;
 }
 

@@ -25,6 +25,10 @@ std::string bus_addresses(const DeviceInfo&);
 std::optional<std::filesystem::path> cache_path(const DeviceInfo&);
 /// The profiles in the cache, sorted by path.
 std::vector<std::filesystem::path> cached_profiles();
+/// The profile in the cache whose file has this name without ".json"; nullopt when there is none.
+std::optional<std::filesystem::path> cached_profile(const std::string& name);
+/// Reads a profile of the cache. Throws Error, also for what is no regular file.
+Profile load_cached_profile(const std::filesystem::path&);
 /// Writes the profile to the cache. Returns a sentence for the user with the path, or with the reason why it was not
 /// written.
 std::string keep_profile(const Profile&, const DeviceInfo&);

@@ -10,6 +10,7 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/file_lock.hpp"
+#include "shiplap/core/file_system.hpp"
 #include "shiplap/core/formats.hpp"
 #include "shiplap/core/json.hpp"
 #include "shiplap/core/text_file.hpp"
@@ -64,8 +65,8 @@ Json entries_of(std::string_view text, const std::filesystem::path& path) {
 /// not exist. Throws Error when the operating system cannot read the file: it is then not to be replaced.
 Json entries_beside(const JobSignature& signature, const std::filesystem::path& path) {
   Json others = Json::array();
-  if (!std::filesystem::exists(path)) return others;
-  const std::string text = read_text_file(path);
+  if (!is_there(path)) return others;
+  const std::string text = read_regular_file(path);
   Json entries = Json::array();
   try {
     entries = entries_of(text, path);
@@ -81,6 +82,16 @@ Json entries_beside(const JobSignature& signature, const std::filesystem::path& 
       continue;  // an entry that cannot be read is dropped
     }
   return others;
+}
+
+/// The text of cached races. The oldest of them, which are the first, leave where it would have more bytes.
+std::string text_within(Json& json, std::uint64_t most_bytes) {
+  Json& races = json["races"];
+  for (;;) {
+    std::string text = json_text(json, 1) + "\n";
+    if (text.size() <= most_bytes || races.size() == 1) return text;
+    races.erase(races.begin(), races.begin() + std::max<std::ptrdiff_t>(1, races.size() / 4));
+  }
 }
 
 }  // namespace
@@ -120,10 +131,9 @@ std::optional<std::filesystem::path> race_path(const JobSignature& signature) {
 
 std::optional<RaceResult> kept_race(const JobSignature& signature, std::string& why_not) {
   const auto path = race_path(signature);
-  std::error_code error;
-  if (!path || !std::filesystem::exists(*path, error)) return std::nullopt;
   try {
-    const Json entries = entries_of(read_text_file(*path), *path);
+    if (!path || !is_there(*path)) return std::nullopt;
+    const Json entries = entries_of(read_regular_file(*path), *path);
     const JsonReader reader(entries, path->string());
     bool of_node = false;
     bool of_size = false;
@@ -155,11 +165,11 @@ std::string keep_race(const JobSignature& signature, const RaceResult& result) {
     const FileLock lock(path->string());
     Json races = entries_beside(signature, *path);
     races.push_back({{"node", signature.node}, {"size", signature.size}, {"race", to_json(result)}});
-    const Json json{{"schema", formats::races.schema},
-                    {"version", formats::races.version},
-                    {"job", signature.job},
-                    {"races", std::move(races)}};
-    write_file_atomically(*path, json_text(json, 1) + "\n");
+    Json json{{"schema", formats::races.schema},
+              {"version", formats::races.version},
+              {"job", signature.job},
+              {"races", std::move(races)}};
+    write_document(*path, text_within(json, limits::document_bytes));
     if (lock.missing().empty()) return fmt::format("kept in {}", path->string());
     return fmt::format("kept in {}; {}", path->string(), lock.missing());
   } catch (const std::exception& why) {
