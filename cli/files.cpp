@@ -13,6 +13,7 @@
 #include "shiplap/core/file_system.hpp"
 #include "shiplap/core/printable.hpp"
 #include "shiplap/core/temporary_file.hpp"
+#include "shiplap/device/open.hpp"
 #include "shiplap/pipeline/profile_cache.hpp"
 
 namespace shiplap::cli {
@@ -87,9 +88,8 @@ std::vector<fs::path> files_of_profile(const std::string& name) {
 }
 
 std::vector<fs::path> files_of_device(const std::string& name) {
-  constexpr std::string_view virtual_device = "virtual:";
-  if (!name.starts_with(virtual_device)) return {};
-  return files_of_profile(name.substr(virtual_device.size()));
+  const std::string profile = profile_of_virtual_device(name);
+  return profile.empty() ? std::vector<fs::path>{} : files_of_profile(profile);
 }
 
 std::vector<fs::path> files_of_workload(const std::string& name) {

@@ -128,6 +128,10 @@ VirtualName virtual_name(std::string_view text) {
 
 }  // namespace
 
+std::string profile_of_virtual_device(std::string_view name) {
+  return name.starts_with(virtual_prefix) ? virtual_name(name.substr(virtual_prefix.size())).profile : "";
+}
+
 std::shared_ptr<MeasurableDevice> open(std::string_view name) {
   if (name.starts_with(cuda_prefix)) {
     const auto gpus = numbers(name.substr(cuda_prefix.size()));

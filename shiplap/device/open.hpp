@@ -28,4 +28,8 @@ DeviceListing list_devices();
 /// The first CUDA device when there is one, else "virtual:h200".
 std::string default_device();
 
+/// The profile that a virtual device of this name simulates, a built-in one or a file; "" for the name of another
+/// device. Throws UsageError for a number of GPUs that there cannot be.
+std::string profile_of_virtual_device(std::string_view name);
+
 }  // namespace shiplap
