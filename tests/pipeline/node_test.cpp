@@ -25,7 +25,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 /// y = 2 x over vectors of its own.
-struct Doubling {
+struct TwofoldJob {
   std::vector<float> x = std::vector<float>(4096, 1);
   std::vector<float> y = std::vector<float>(4096, -1);
   Job job() {
@@ -43,7 +43,7 @@ Node made_in_a_function() {
 
 TEST(Node, keeps_the_device_that_it_was_made_of) {
   const Node node = made_in_a_function();
-  Doubling doubling;
+  TwofoldJob doubling;
   const Plan made = plan(node, doubling.job());
   run(*node.device, made, doubling.job());
   EXPECT_EQ(doubling.y, std::vector<float>(4096, 2));
@@ -72,7 +72,7 @@ TEST(Node, of_a_device_that_no_pointer_shares_does_not_own_it) {
 }
 
 TEST(Prepared, keeps_the_device_that_it_runs_on) {
-  Doubling doubling;
+  TwofoldJob doubling;
   std::optional<Prepared> prepared;
   {
     const Node node = made_in_a_function();
@@ -83,7 +83,7 @@ TEST(Prepared, keeps_the_device_that_it_runs_on) {
 }
 
 TEST(Adaptive, keeps_the_device_that_it_runs_on) {
-  Doubling doubling;
+  TwofoldJob doubling;
   for (float& x : doubling.x) x = 1;
   Adaptive adaptive(made_in_a_function(), doubling.job());
   const AdaptiveReport report = adaptive.run([](Batch& batch) { return batch.number < 5; });
@@ -92,7 +92,7 @@ TEST(Adaptive, keeps_the_device_that_it_runs_on) {
 
 TEST(Node, without_a_device_is_refused_with_the_remedy_by_all_that_runs_something) {
   const Node node = node_of(planted_profile());
-  Doubling doubling;
+  TwofoldJob doubling;
   const auto says = AllOf(HasSubstr("a node without a device"), HasSubstr("node_of("));
   EXPECT_THAT(message_of<UsageError>([&] { Adaptive{node, doubling.job()}; }), says);
   EXPECT_THAT(message_of<UsageError>([&] { run_kernel_once(node, doubling.job()); }), says);
@@ -109,7 +109,7 @@ TEST(Node, without_a_device_is_refused_with_the_remedy_by_all_that_runs_somethin
 }
 
 TEST(Node, without_a_profile_is_refused_with_the_remedy) {
-  Doubling doubling;
+  TwofoldJob doubling;
   const Node node;
   EXPECT_THAT(message_of<UsageError>([&] { plan(node, doubling.job()); }), HasSubstr("load_or_measure"));
   EXPECT_THAT(message_of<UsageError>([&] { derived_cost(node, doubling.job()); }), HasSubstr("load_or_measure"));

@@ -14,7 +14,7 @@
 namespace shiplap {
 namespace {
 
-CopyCost row(Bytes size, double latency_overhead_us, double gap_us) {
+CopyCost cost_row(Bytes size, double latency_overhead_us, double gap_us) {
   return {.size = size,
           .latency_overhead = Interval<Seconds>::exact(microseconds(latency_overhead_us)),
           .gap = Interval<Seconds>::exact(microseconds(gap_us))};
@@ -23,7 +23,7 @@ CopyCost row(Bytes size, double latency_overhead_us, double gap_us) {
 DirectionModel two_rows() {
   DirectionModel direction;
   direction.per_byte = Interval<PerByte>::exact({1e-11});
-  direction.costs = {row(100_B, 4, 2), row(300_B, 8, 3)};
+  direction.costs = {cost_row(100_B, 4, 2), cost_row(300_B, 8, 3)};
   return direction;
 }
 

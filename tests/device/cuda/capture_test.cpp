@@ -23,17 +23,17 @@ using testing::fake_api;
 using testing::fake_cuda;
 using ::testing::HasSubstr;
 
-constexpr Bytes piece = 1_KiB;
+constexpr Bytes part = 1_KiB;
 
 /// Two agents take pieces through pinned rings to the GPU and back: one fills, one empties, the first submits.
 Schedule staged() {
   Schedule s;
   s.agents = {{.name = "main"}, {.name = "in"}, {.name = "out"}};
-  const BufferId from = s.add_buffer({"from", Place::host(), MemoryKind::pageable, piece * 4});
-  const BufferId to = s.add_buffer({"to", Place::host(), MemoryKind::pageable, piece * 4});
-  const BufferId ring_in = s.add_buffer({"ring in", Place::host(), MemoryKind::pinned, piece});
-  const BufferId ring_out = s.add_buffer({"ring out", Place::host(), MemoryKind::pinned, piece});
-  const BufferId gpu = s.add_buffer({"gpu", Place::gpu(), MemoryKind::device, piece});
+  const BufferId from = s.add_buffer({"from", Place::host(), MemoryKind::pageable, part * 4});
+  const BufferId to = s.add_buffer({"to", Place::host(), MemoryKind::pageable, part * 4});
+  const BufferId ring_in = s.add_buffer({"ring in", Place::host(), MemoryKind::pinned, part});
+  const BufferId ring_out = s.add_buffer({"ring out", Place::host(), MemoryKind::pinned, part});
+  const BufferId gpu = s.add_buffer({"gpu", Place::gpu(), MemoryKind::device, part});
   const StreamId in = s.add_stream("in");
   const StreamId out = s.add_stream("out");
   OpId copied_in;
@@ -46,22 +46,22 @@ Schedule staged() {
     return known;
   };
   for (std::uint32_t c = 0; c < 4; ++c) {
-    const OpId filled = s.add({.what = HostCopy{{from, piece * c, piece}, {ring_in, 0_B, piece}},
+    const OpId filled = s.add({.what = HostCopy{{from, part * c, part}, {ring_in, 0_B, part}},
                                .stream = {},
                                .agent = AgentId{1},
                                .after = after({copied_in}),
                                .chunk = c});
-    copied_in = s.add({.what = Copy{{ring_in, 0_B, piece}, {gpu, 0_B, piece}},
+    copied_in = s.add({.what = Copy{{ring_in, 0_B, part}, {gpu, 0_B, part}},
                        .stream = in,
                        .agent = AgentId{0},
                        .after = after({filled, copied_out}),
                        .chunk = c});
-    copied_out = s.add({.what = Copy{{gpu, 0_B, piece}, {ring_out, 0_B, piece}},
+    copied_out = s.add({.what = Copy{{gpu, 0_B, part}, {ring_out, 0_B, part}},
                         .stream = out,
                         .agent = AgentId{0},
                         .after = after({copied_in, emptied}),
                         .chunk = c});
-    emptied = s.add({.what = HostCopy{{ring_out, 0_B, piece}, {to, piece * c, piece}},
+    emptied = s.add({.what = HostCopy{{ring_out, 0_B, part}, {to, part * c, part}},
                      .stream = {},
                      .agent = AgentId{2},
                      .after = after({copied_out}),
@@ -125,14 +125,14 @@ TEST_F(CapturedRun, is_refused_where_a_gap_would_open_once_only) {
 
 TEST_F(CapturedRun, is_refused_for_calls_that_cuda_does_not_capture) {
   Schedule schedule;
-  const BufferId host = schedule.add_buffer({"from", Place::host(), MemoryKind::pageable, piece * 4});
-  const BufferId gpu = schedule.add_buffer({"gpu", Place::gpu(), MemoryKind::device, piece});
-  const OpId copied = schedule.add({.what = Copy{{host, 0_B, piece}, {gpu, 0_B, piece}},
+  const BufferId host = schedule.add_buffer({"from", Place::host(), MemoryKind::pageable, part * 4});
+  const BufferId gpu = schedule.add_buffer({"gpu", Place::gpu(), MemoryKind::device, part});
+  const OpId copied = schedule.add({.what = Copy{{host, 0_B, part}, {gpu, 0_B, part}},
                                     .stream = schedule.add_stream("in"),
                                     .agent = AgentId{0},
                                     .after = {}});
   for (const auto& [kind, before] : {std::pair{HostCall::Kind::pin, copied}, {HostCall::Kind::unpin, OpId{1}}})
-    schedule.add({.what = HostCall{.kind = kind, .region = {host, 0_B, piece * 4}},
+    schedule.add({.what = HostCall{.kind = kind, .region = {host, 0_B, part * 4}},
                   .stream = {},
                   .agent = AgentId{0},
                   .after = {before}});
