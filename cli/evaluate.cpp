@@ -73,7 +73,7 @@ void add_source_flags(CLI::App& command, EvaluateFlags& flags, CLI::Option* work
           ->excludes(workloads);
   command.add_option("--seed", flags.seed, "seed of --random (default: 1)")
       ->type_name("N")
-      ->check(CLI::NonNegativeNumber)
+      ->check([](const std::string& text) { return text.starts_with("-") ? "a seed is not negative: " + text : ""; })
       ->needs(random);
   command.add_option("--race", flags.race, "time budget of each race of --random (default: 200ms)")
       ->type_name("TIME")

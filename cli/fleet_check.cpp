@@ -287,10 +287,10 @@ void add_fleet_check(CLI::App& fleet) {
       ->type_name("DIR");
   command->add_option("--rank", flags->rank, "number of this process, from 0; default: the launcher's")
       ->type_name("N")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1} << 31));
   command->add_option("--ranks", flags->ranks, "number of processes; default: the launcher's")
       ->type_name("N")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1} << 31));
   command->add_option("--run", flags->run, "name of the run, the same in all ranks; default: the launcher's")
       ->type_name("NAME");
   command->add_option("--node", flags->node, "name of this node; default: the launcher's, or the host's")

@@ -2,6 +2,7 @@
 #include <dlfcn.h>
 
 #include <cstdio>
+#include <initializer_list>
 
 int main(int argc, char** argv) {
   for (int turn = 0; turn < 2; ++turn)
