@@ -58,10 +58,10 @@ std::vector<std::string> missing_nodes(const std::vector<std::string>& expected,
 
 /// Adds the checks of good GPUs to the history. What was judged has been printed, so that an error loses nothing else.
 /// Beside a sick GPU an error is only noted, because the exit status is about the GPU.
-void remember(const JudgedFleet& judged, const FleetOutputFlags& flags) {
+void remember(const JudgedFleet& judged, std::span<const NodeResult> results, const FleetOutputFlags& flags) {
   if (flags.history.empty()) return;
   try {
-    if (const std::string missing = add_to_history(flags.history, judged.to_remember); !missing.empty())
+    if (const std::string missing = add_to_history(flags.history, judged.to_remember, results); !missing.empty())
       note(fmt::format("{}: {}", flags.history, missing));
   } catch (const Error& error) {
     if (judged.count(NodeState::sick) == 0) throw;
@@ -112,7 +112,7 @@ void report_fleet(std::span<const NodeResult> results, const FleetGaps& gaps, co
     print(listed("no result", missing) + listed("not done", gaps.failed) + fleet_report(judged, style));
   }
   std::fflush(stdout);
-  remember(judged, flags);
+  remember(judged, results, flags);
   if (const std::size_t sick = judged.count(NodeState::sick); sick > 0)
     throw CheckFailed(fmt::format("{} of {} {} {} sick", sick, judged.nodes.size(),
                                   judged.nodes.size() == 1 ? "GPU" : "GPUs", sick == 1 ? "is" : "are"));

@@ -66,6 +66,10 @@ void History::add(const NodeResult& result) {
   }
 }
 
+void History::is_present(const std::string& gpu) {
+  if (const auto found = gpus_.find(gpu); found != gpus_.end()) found->second.last_update = updates_;
+}
+
 void History::shorten_to(std::uint64_t most_bytes) {
   const std::uint64_t all = bytes();
   if (all <= most_bytes) return;
@@ -137,11 +141,13 @@ History read_history(const std::string& file) {
   return History::from_json(JsonReader(json, file));
 }
 
-std::string add_to_history(const std::string& file, std::span<const NodeResult> results) {
+std::string add_to_history(const std::string& file, std::span<const NodeResult> good,
+                           std::span<const NodeResult> present) {
   const FileLock lock(file);
   History history = read_history(file);
   history.begin_update();
-  for (const NodeResult& result : results) history.add(result);
+  for (const NodeResult& result : good) history.add(result);
+  for (const NodeResult& result : present) history.is_present(History::name_of(result));
   history.shorten_to(limits::document_bytes);
   write_document(file, json_text(history.to_json()) + "\n");
   return lock.missing();

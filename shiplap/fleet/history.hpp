@@ -46,6 +46,8 @@ class History {
   void add(const NodeResult&);
   /// Begins the next update: what is added from now on is newer than what is there.
   void begin_update() { ++updates_; }
+  /// Says that the GPU is not gone, whatever its check said.
+  void is_present(const std::string& gpu);
   /// Makes the document no longer than this number of bytes: the GPUs that were added longest ago leave, but none of
   /// the last update. Where these alone are too many, fewer values of each are kept, and no fewer than a judgement
   /// needs.
@@ -70,11 +72,11 @@ class History {
 
 /// The history in a file; an empty one when there is no such file. Throws Error when it cannot be read.
 History read_history(const std::string& file);
-/// Adds checks to the history in a file, which is made when there is none, and shortens it to what is read of such a
-/// file
-/// (`limits::document_bytes`). Processes that do so at the same time lose
-/// nothing. Returns why they could, where the file system has no locks, as a clause for a message; otherwise an empty
-/// text. Throws Error when the file cannot be locked, read or written.
-std::string add_to_history(const std::string& file, std::span<const NodeResult>);
+/// Adds checks of good GPUs to the history in a file, which is made when there is none, and shortens it to what is read
+/// of such a file (`limits::document_bytes`). GPUs that are `present` are not gone, whatever was found of them.
+/// Processes that do so at the same time lose nothing. Returns why they could, where the file system has no locks, as a
+/// clause for a message; otherwise an empty text. Throws Error when the file cannot be locked, read or written.
+std::string add_to_history(const std::string& file, std::span<const NodeResult> good,
+                           std::span<const NodeResult> present = {});
 
 }  // namespace shiplap

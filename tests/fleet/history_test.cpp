@@ -144,6 +144,17 @@ TEST(History, that_is_too_long_loses_the_gpus_that_are_gone_longest) {
   EXPECT_EQ(history.earlier("c cuda:0", "0x").checks, 1u) << "it was there in the last check";
 }
 
+TEST_F(HistoryFile, keeps_gpus_that_are_sick_longer_than_those_that_are_gone) {
+  constexpr std::size_t name = limits::document_bytes * 4 / 10;
+  add_to_history(file, std::vector{of("sick", 1, name)});
+  add_to_history(file, std::vector{of("gone", 1, name)});
+  add_to_history(file, std::vector{of("new", 1, name)}, std::vector{of("sick", 1, name)});
+  const History history = read_history(file);
+  const std::string what = "0" + std::string(name, 'x');
+  EXPECT_EQ(history.earlier("sick cuda:0", what).checks, 1u);
+  EXPECT_EQ(history.earlier("gone cuda:0", what).checks, 0u);
+}
+
 TEST(History, of_very_many_gpus_keeps_what_a_judgement_needs) {
   History history;
   for (int check = 0; check < 40; ++check) {
