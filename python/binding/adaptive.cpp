@@ -32,16 +32,17 @@ Addresses addresses_of(std::span<const std::span<std::byte>> arrays) {
 }
 
 PyAdaptive make(const PyNode& node, const PyJob& given, std::uint32_t in_flight, nb::object sample) {
+  device_of(node);
   PyJob batch = given;
   AdaptiveOptions options{.in_flight = in_flight};
   if (!sample.is_none())
     options.sample = [fill = batch.hold(std::move(sample))](std::span<const std::span<std::byte>> arrays) {
-      nb::gil_scoped_acquire gil;
-      called_by_library([&] { nb::borrow(fill)(addresses_of(arrays)); });
+      const GilTaken taken;
+      called_by_library([&] { call_python(fill, addresses_of(arrays)); });
     };
   std::unique_ptr<Adaptive> adaptive;
   with_python_errors([&] {
-    nb::gil_scoped_release release;
+    const GilReleased released;
     adaptive = std::make_unique<Adaptive>(node.node, batch.job, std::move(options));
   });
   return {.node = node, .job = std::move(batch), .adaptive = WithoutGil(std::move(adaptive))};
@@ -49,19 +50,19 @@ PyAdaptive make(const PyNode& node, const PyJob& given, std::uint32_t in_flight,
 
 AdaptiveReport run(PyAdaptive& self, nb::object source, nb::object sink) {
   const auto fill = [&](Batch& batch) {
-    nb::gil_scoped_acquire gil;
+    const GilTaken taken;
     return called_by_library([&] {
       if (PyErr_CheckSignals() != 0) throw nb::python_error();
-      return nb::cast<bool>(source(batch.number, batch.slot));
+      return nb::cast<bool>(call_python(source, batch.number, batch.slot));
     });
   };
   const Adaptive::Sink take = [&](const Batch& batch) {
-    nb::gil_scoped_acquire gil;
-    called_by_library([&] { sink(batch.number, batch.slot); });
+    const GilTaken taken;
+    called_by_library([&] { call_python(sink, batch.number, batch.slot); });
   };
   const bool has_sink = !sink.is_none();
   return with_python_errors([&] {
-    nb::gil_scoped_release release;
+    const GilReleased released;
     return self.adaptive->run(fill, has_sink ? take : Adaptive::Sink{});
   });
 }

@@ -3,9 +3,11 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 
 #include <mutex>
 #include <string>
+#include <tuple>
 
 #include "binding/parts.hpp"
 
@@ -33,13 +35,15 @@ void keep_thread_state() {
 
     State() {
       if (PyGILState_GetThisThreadState() != nullptr) return;
-      before = PyGILState_Ensure();
+      before = unless_python_ends([] { return PyGILState_Ensure(); });
       saved = PyEval_SaveThread();
     }
     ~State() {
       if (saved == nullptr || python_ends()) return;
-      PyEval_RestoreThread(saved);
-      PyGILState_Release(before);
+      unless_python_ends([this] {
+        PyEval_RestoreThread(saved);
+        PyGILState_Release(before);
+      });
     }
     State(const State&) = delete;
     State& operator=(const State&) = delete;
@@ -50,9 +54,9 @@ void keep_thread_state() {
 /// The elements that a Python function gives for the items of a chunk.
 std::function<ElementRange(ItemRange)> mapping_of(PyObject* function, std::string array) {
   return [function, array = std::move(array)](ItemRange items) {
-    nb::gil_scoped_acquire gil;
+    const GilTaken taken;
     return called_by_library([&] {
-      const nb::object found = nb::borrow(function)(items.first, items.first + items.count);
+      const nb::object found = call_python(function, items.first, items.first + items.count);
       std::pair<std::uint64_t, std::uint64_t> range;
       if (!nb::try_cast(found, range))
         throw UsageError("array " + array + ": the mapping returned " + nb::cast<std::string>(nb::repr(found)) +
@@ -71,7 +75,7 @@ KernelFunction kernel_of(PyObject* function) {
   return [function, turn = std::make_shared<std::recursive_mutex>()](const Launch& launch) {
     const std::lock_guard in_turn(*turn);
     keep_thread_state();
-    nb::gil_scoped_acquire gil;
+    const GilTaken taken;
     const auto tuple_of = [](std::size_t count, const auto& at) {
       nb::object tuple = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(count)));
       if (!tuple.is_valid()) throw nb::python_error();
@@ -82,11 +86,11 @@ KernelFunction kernel_of(PyObject* function) {
     };
     const std::size_t n = launch.operands.size();
     called_by_library([&] {
-      nb::borrow(function)(
-          launch.first_item, launch.items, launch.blocks, reinterpret_cast<std::uintptr_t>(launch.stream),
-          tuple_of(n, [&](std::size_t i) { return reinterpret_cast<std::uintptr_t>(launch.operands[i]); }),
-          tuple_of(n, [&](std::size_t i) { return launch.lengths[i].count; }),
-          tuple_of(n, [&](std::size_t i) { return launch.origins.empty() ? 0 : launch.origins[i].count; }));
+      call_python(function, launch.first_item, launch.items, launch.blocks,
+                  reinterpret_cast<std::uintptr_t>(launch.stream),
+                  tuple_of(n, [&](std::size_t i) { return reinterpret_cast<std::uintptr_t>(launch.operands[i]); }),
+                  tuple_of(n, [&](std::size_t i) { return launch.lengths[i].count; }),
+                  tuple_of(n, [&](std::size_t i) { return launch.origins.empty() ? 0 : launch.origins[i].count; }));
     });
   };
 }
@@ -166,8 +170,8 @@ void bind_job(nb::module_& m) {
           [](PyJob& self, bool waits) { self.job.waits = waits; })
       .def_prop_ro("blocks",
                    [](const PyJob& self) {
-                     return nb::make_tuple(self.job.items_per_block, self.job.threads_per_block,
-                                           self.job.blocks_abreast, self.job.any_grid);
+                     return std::make_tuple(self.job.items_per_block, self.job.threads_per_block,
+                                            self.job.blocks_abreast, self.job.any_grid);
                    })
       .def("with_blocks", [](PyJob& self, std::uint64_t items, unsigned threads, std::uint64_t sharing, bool any_grid) {
         self.job.items_per_block = items;

@@ -2,6 +2,7 @@
 #include <nanobind/nanobind.h>
 
 #include <atomic>
+#include <thread>
 
 #include "binding/parts.hpp"
 
@@ -9,13 +10,17 @@ namespace shiplap::python {
 
 namespace {
 std::atomic<bool> ends{false};
-}
+std::thread::id ended_by;  // set before `ends`
+}  // namespace
 
-bool python_ends() { return ends; }
+bool python_ends() { return ends && std::this_thread::get_id() != ended_by; }
 
 /// Python calls the functions of atexit before anything of it is gone.
 void watch_the_end() {
-  nb::module_::import_("atexit").attr("register")(nb::cpp_function([] { ends = true; }));
+  nb::module_::import_("atexit").attr("register")(nb::cpp_function([] {
+    ended_by = std::this_thread::get_id();
+    ends = true;
+  }));
 }
 
 void bind_errors(nb::module_& m) {
@@ -32,6 +37,7 @@ void bind_errors(nb::module_& m) {
 
 NB_MODULE(_core, m) {
   m.doc() = "The C++ library of shiplap. Use the package shiplap, which is made of it.";
+  m.attr("version") = SHIPLAP_VERSION;
   nanobind::set_leak_warnings(false);  // other modules keep objects of this one at the end; tests count what is left
   shiplap::python::watch_the_end();
   shiplap::python::bind_errors(m);

@@ -5,8 +5,11 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <memory>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "binding/parts.hpp"
@@ -25,25 +28,50 @@
 namespace shiplap::python {
 namespace {
 
+/// The devices that are open in this process, which know the memory that is pinned.
+class OpenDevices {
+ public:
+  std::shared_ptr<MeasurableDevice> add(std::shared_ptr<MeasurableDevice> device) {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(devices_, [](const auto& known) { return known.expired(); });
+    devices_.push_back(device);
+    return device;
+  }
+  MemoryKind kind_of(const std::byte* data, Bytes size) const {
+    const std::lock_guard lock(mutex_);
+    for (const auto& known : devices_)
+      if (const auto device = known.lock())
+        if (const MemoryKind kind = device->kind_of(data, size); kind != MemoryKind::pageable) return kind;
+    return MemoryKind::pageable;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<std::weak_ptr<MeasurableDevice>> devices_;
+};
+OpenDevices open_devices;
+
 PyNode load_or_measure(const std::string& device, nb::object say) {
-  nb::gil_scoped_release release;
-  PyNode node{.device = open(device.empty() ? default_device() : device)};
-  node.node = shiplap::load_or_measure(*node.device, [&](std::string_view line) {
-    nb::gil_scoped_acquire gil;
-    say(std::string(line));
+  return with_python_errors([&] {
+    const GilReleased released;
+    PyNode node{.device = open_devices.add(open(device.empty() ? default_device() : device))};
+    node.node = shiplap::load_or_measure(*node.device, [&](std::string_view line) {
+      const GilTaken taken;
+      called_by_library([&] { call_python(say, std::string(line)); });
+    });
+    return node;
   });
-  return node;
 }
 
 PyNode with_profile(const std::string& device, const std::string& profile) {
-  nb::gil_scoped_release release;
-  PyNode node{.device = open(device)};
+  const GilReleased released;
+  PyNode node{.device = open_devices.add(open(device))};
   node.node = node_of(*node.device, find_profile(profile));
   return node;
 }
 
 PyNode from_profile(const std::string& name_or_path) {
-  nb::gil_scoped_release release;
+  const GilReleased released;
   return {.node = node_of(find_profile(name_or_path))};
 }
 
@@ -52,7 +80,7 @@ PyNode what_if_of(const PyNode& self, const std::string& what) {
 }
 
 PyNode simulated(const PyNode& self) {
-  PyNode node{.device = open_virtual(*self.node.profile, "virtual:" + self.node.profile->name)};
+  PyNode node{.device = open_devices.add(open_virtual(*self.node.profile, "virtual:" + self.node.profile->name))};
   node.node = node_of(*node.device, *self.node.profile);
   return node;
 }
@@ -66,14 +94,7 @@ std::vector<std::pair<std::string, std::string>> devices() {
 }
 
 Memory pinned(const PyNode& self, std::uint64_t size) {
-  if (self.device == nullptr)
-    throw UsageError("a node without a device has no memory: open the node with Node.load_or_measure");
-  return self.device->allocate(Place::host(0), MemoryKind::pinned, Bytes{size});
-}
-
-std::string kind_of(const PyNode& self, std::uintptr_t address) {
-  if (self.device == nullptr) return "pageable";
-  return std::string(to_string(self.device->kind_of(reinterpret_cast<const std::byte*>(address))));
+  return device_of(self).allocate(Place::host(), MemoryKind::pinned, Bytes{size});
 }
 
 MoverTable movers(const PyNode& self, std::vector<std::uint64_t> counts, const std::string& pool, bool regular,
@@ -87,22 +108,30 @@ MoverTable movers(const PyNode& self, std::vector<std::uint64_t> counts, const s
     neighbour.memory_bound = memory_bound.value_or(neighbour.memory_bound);
     if (thread_block) neighbour.thread_block = Seconds{*thread_block};
   }
-  nb::gil_scoped_release release;
+  const GilReleased released;
   return mover_table(*self.node.profile, question);
 }
 
 std::string move_blocks(const PyNode& node, std::uintptr_t pool, std::uint64_t size, std::uint64_t block,
                         std::uintptr_t index, std::size_t count, std::uintptr_t packed, std::uintptr_t stream,
                         bool back, std::optional<double> max_slowdown) {
+  device_of(node);
   const PoolBytes blocks{
       .data = reinterpret_cast<std::byte*>(pool), .size = Bytes{size}, .block = Bytes{block}, .pitch = Bytes{block}};
   const std::span list(reinterpret_cast<const std::uint32_t*>(index), count);
   auto* at = reinterpret_cast<std::byte*>(packed);
   auto* in = reinterpret_cast<void*>(stream);
   const MoverLimits limits{.max_slowdown = max_slowdown};
-  nb::gil_scoped_release release;
+  const GilReleased released;
   return to_string(back ? move_bytes_back(node.node, blocks, list, at, in, limits)
                         : move_bytes(node.node, blocks, list, at, in, limits));
+}
+
+struct SharedMemory {
+  std::shared_ptr<const void> memory;
+};
+SharedMemory share(std::uintptr_t address) {
+  return {share_virtual_memory(reinterpret_cast<const std::byte*>(address))};
 }
 
 /// Memory of a GPU as a capsule of DLPack. `code` and `bits` are those of DLPack for the type of the elements.
@@ -114,10 +143,24 @@ nb::object exported(std::uintptr_t address, const std::vector<std::size_t>& shap
 
 }  // namespace
 
+MeasurableDevice& device_of(const PyNode& self) {
+  if (self.device == nullptr)
+    throw UsageError(
+        "the node is without a device, so it has no memory and nothing can run: open the node with "
+        "Node.load_or_measure, or simulate it with Node.simulated");
+  return *self.device;
+}
+
+MemoryKind kind_of(const PyNode& self, const std::byte* data, Bytes size) {
+  return self.device == nullptr ? open_devices.kind_of(data, size) : self.device->kind_of(data, size);
+}
+
 void bind_node(nb::module_& m) {
   nb::class_<Memory>(m, "Memory")
       .def_prop_ro("address", [](const Memory& self) { return reinterpret_cast<std::uintptr_t>(self.data()); })
       .def_prop_ro("size", [](const Memory& self) { return self.size().count; });
+  nb::class_<SharedMemory>(m, "SharedMemory");
+  m.def("share", &share, nb::arg("address"));
   nb::class_<MoverTable>(m, "MoverTable")
       .def("to_json", [](const MoverTable& self) { return json_text(to_json(self)); })
       .def("text", [](const MoverTable& self) { return movers_report(self, {}); })
@@ -128,8 +171,13 @@ void bind_node(nb::module_& m) {
       .def_static("from_profile", &from_profile, nb::arg("name_or_path"))
       .def("simulated", &simulated)
       .def("what_if", &what_if_of, nb::arg("what"))
-      .def("pinned", &pinned, nb::arg("size"), nb::call_guard<nb::gil_scoped_release>())
-      .def("kind_of", &kind_of, nb::arg("address"))
+      .def("pinned", &pinned, nb::arg("size"), nb::call_guard<GilReleased>())
+      .def(
+          "kind_of",
+          [](const PyNode& self, std::uintptr_t address, std::uint64_t size) {
+            return std::string(to_string(kind_of(self, reinterpret_cast<const std::byte*>(address), Bytes{size})));
+          },
+          nb::arg("address"), nb::arg("size"))
       .def("movers", &movers, nb::arg("counts"), nb::arg("pool"), nb::arg("regular"), nb::arg("max_slowdown").none(),
            nb::arg("memory_bound").none(), nb::arg("thread_block").none())
       .def_prop_ro("device", [](const PyNode& self) { return self.device ? self.device->info().id : std::string(); })
@@ -146,7 +194,7 @@ void bind_node(nb::module_& m) {
         nb::arg("max_slowdown").none());
   m.def("exported", &exported, nb::arg("address"), nb::arg("shape"), nb::arg("code"), nb::arg("bits"), nb::arg("gpu"),
         nb::arg("owner").none());
-  m.def("devices", &devices, nb::call_guard<nb::gil_scoped_release>());
+  m.def("devices", &devices, nb::call_guard<GilReleased>());
   m.def("built_in_profiles", &built_in_profiles);
 }
 

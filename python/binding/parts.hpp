@@ -2,11 +2,14 @@
 // the habits of Python.
 #pragma once
 
+#include <cxxabi.h>
 #include <nanobind/nanobind.h>
 
+#include <chrono>
 #include <exception>
 #include <functional>
 #include <memory>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -24,8 +27,61 @@ void bind_node(nb::module_&);
 void bind_plan(nb::module_&);
 void bind_adaptive(nb::module_&);
 
-/// Whether the interpreter has begun to end. Threads cannot take the GIL then.
+/// Whether the interpreter has begun to end in another thread. This thread may not get the GIL any more then.
 bool python_ends();
+
+/// Calls what may take the GIL. When the interpreter has ended, CPython before 3.14 ends a thread that asks for the
+/// GIL, by unwinding its stack. That would abort the process in the first destructor, so the thread stops here for
+/// good. What `call` has on its stack is unwound without the GIL: it must own no Python object.
+template <class Call>
+auto unless_python_ends(const Call& call) {
+#ifdef __GLIBCXX__
+  try {
+    return call();
+  } catch (abi::__forced_unwind&) {
+    for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
+  }
+#else
+  return call();
+#endif
+}
+
+/// Holds the GIL in any thread.
+class GilTaken {
+ public:
+  GilTaken() : state_(unless_python_ends([] { return PyGILState_Ensure(); })) {}
+  ~GilTaken() {
+    unless_python_ends([this] { PyGILState_Release(state_); });
+  }
+  GilTaken(const GilTaken&) = delete;
+  GilTaken& operator=(const GilTaken&) = delete;
+
+ private:
+  PyGILState_STATE state_;
+};
+
+/// Leaves the GIL to others.
+class GilReleased {
+ public:
+  GilReleased() : state_(PyEval_SaveThread()) {}
+  ~GilReleased() {
+    unless_python_ends([this] { PyEval_RestoreThread(state_); });
+  }
+  GilReleased(const GilReleased&) = delete;
+  GilReleased& operator=(const GilReleased&) = delete;
+
+ private:
+  PyThreadState* state_;
+};
+
+/// Calls a function of Python. The caller holds the GIL.
+template <class... Arguments>
+nb::object call_python(nb::handle function, Arguments&&... arguments) {
+  const nb::tuple given = nb::make_tuple(std::forward<Arguments>(arguments)...);
+  PyObject* returned = unless_python_ends([&] { return PyObject_CallObject(function.ptr(), given.ptr()); });
+  if (returned == nullptr) throw nb::python_error();
+  return nb::steal(returned);
+}
 
 /// An object whose destructor waits for threads that may need the GIL.
 template <class T>
@@ -36,7 +92,7 @@ class WithoutGil {
   WithoutGil& operator=(WithoutGil&&) = delete;
   ~WithoutGil() {
     if (object_ == nullptr) return;
-    nb::gil_scoped_release release;
+    const GilReleased released;
     object_.reset();
   }
   T* operator->() const { return object_.get(); }
@@ -99,6 +155,11 @@ struct PyNode {
   Node node{};
 };
 
+/// The device of a node. Throws UsageError where there is none.
+MeasurableDevice& device_of(const PyNode&);
+/// The kind of host memory at an address, as the device of the node says, or any open device for a node without one.
+MemoryKind kind_of(const PyNode&, const std::byte*, Bytes);
+
 /// Slots of a type whose objects hold those of `held_of(object)`, for Python's garbage collector.
 template <class T>
 struct Collected {
@@ -124,7 +185,8 @@ template <class Work>
 auto interruptible(const Work& work) {
   const auto raised = std::make_shared<std::exception_ptr>();
   const std::function<bool()> stop = [raised] {
-    nb::gil_scoped_acquire gil;
+    if (python_ends()) return true;
+    const GilTaken taken;
     if (PyErr_CheckSignals() == 0) return false;
     try {
       throw nb::python_error();
@@ -135,7 +197,7 @@ auto interruptible(const Work& work) {
   };
   return with_python_errors([&] {
     try {
-      nb::gil_scoped_release release;
+      const GilReleased released;
       return work(stop);
     } catch (const Cancelled&) {
       if (*raised) std::rethrow_exception(*raised);

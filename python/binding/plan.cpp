@@ -60,24 +60,19 @@ PyPlan plan_of(const PyNode& node, const PyJob& job, const Wanted& wanted) {
   options.space.gpus = wanted.gpus;
   options.space.max_slowdown = wanted.max_slowdown;
   PyPlan result{.node = node, .job = job, .plan = {}};
+  if (node.device == nullptr)
+    for (Array& array : result.job.job.arrays) array.memory = kind_of(node, array.data, size_on_host(array));
   with_python_errors([&] {
-    nb::gil_scoped_release release;
-    result.plan = plan(node.node, job.job, options);
+    const GilReleased released;
+    result.plan = plan(node.node, result.job.job, options);
   });
   return result;
 }
 
-MeasurableDevice& device_of(const PyPlan& self) {
-  if (self.node.device == nullptr)
-    throw UsageError(
-        "the plan is of a node without a device, so nothing can run: open the node with Node.load_or_measure, or "
-        "simulate it with Node.simulated");
-  return *self.node.device;
-}
-
 void run_once(const PyNode& node, const PyJob& job, std::uint64_t device_memory) {
+  device_of(node);
   with_python_errors([&] {
-    nb::gil_scoped_release release;
+    const GilReleased released;
     run_kernel_once(node.node, job.job, {.device_memory = Bytes{device_memory}});
   });
 }
@@ -85,8 +80,8 @@ void run_once(const PyNode& node, const PyJob& job, std::uint64_t device_memory)
 PyPrepared prepare_plan(const PyPlan& self) {
   std::unique_ptr<Prepared> prepared;
   with_python_errors([&] {
-    nb::gil_scoped_release release;
-    prepared = std::make_unique<Prepared>(prepare(device_of(self), self.plan, self.job.job));
+    const GilReleased released;
+    prepared = std::make_unique<Prepared>(prepare(device_of(self.node), self.plan, self.job.job));
   });
   return {.plan = self, .prepared = WithoutGil(std::move(prepared))};
 }
@@ -103,7 +98,7 @@ Report run_plan(const PyPlan& self, unsigned repeats, unsigned warm_up, bool ide
       .repeats = repeats, .warm_up = warm_up, .ideal_overlap = ideal_overlap, .trace = trace_of(trace)};
   return interruptible([&](const std::function<bool()>& stop) {
     options.stop = stop;
-    return run(device_of(self), self.plan, self.job.job, options);
+    return run(device_of(self.node), self.plan, self.job.job, options);
   });
 }
 

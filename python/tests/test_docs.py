@@ -1,3 +1,4 @@
+import itertools
 import re
 from pathlib import Path
 from typing import Any
@@ -26,11 +27,13 @@ def test_the_code_of_a_page_runs_from_top_to_bottom(page, capsys):
 
 def kinds_of(cells: list[Any]) -> list[list[set[str]]]:
     """Return the kinds of the outputs of each cell of code: MIME types, or the name of a stream."""
-    return [
+    found = [
         [set(output.get("data", {})) or {output.get("name", output["output_type"])} for output in cell["outputs"]]
         for cell in cells
         if cell["cell_type"] == "code"
     ]
+    # What a cell prints comes in one output or in several, as the time goes.
+    return [[kinds for kinds, _ in itertools.groupby(of_cell)] for of_cell in found]
 
 
 def test_the_notebook_runs_and_shows_what_it_shows_on_the_page():

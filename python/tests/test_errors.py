@@ -92,6 +92,31 @@ def interruptible():
 
 
 @pytest.mark.usefixtures("interruptible")
+@pytest.mark.parametrize("strategy", ["explicit", "streams", "pageable", "staged"])
+@pytest.mark.parametrize("by", ["Ctrl-C", "an exception"])
+def test_a_stop_ends_a_run_of_every_strategy_at_once(node, strategy, by):
+    x = np.zeros(64) if strategy in ("pageable", "staged") else pinned(node, np.zeros(64))
+    calls = []
+
+    def slow(chunk, x):
+        calls.append(chunk.first)
+        if by == "an exception":
+            raise LookupError("no such item")
+        if len(calls) == 1:
+            os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.01)
+
+    job = shiplap.Job(64, "slow").inout("x", x).host_kernel(slow).takes(1e-3)
+    chunks = 1 if strategy in ("explicit", "pageable") else 32
+    prepared = node.plan(job, strategies=strategy, chunks=chunks, may_pin=False).prepare()
+    for _ in range(3):
+        calls.clear()
+        with pytest.raises(KeyboardInterrupt if by == "Ctrl-C" else LookupError):
+            prepared.run()
+        assert len(calls) == 1
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_ends_a_run_before_its_next_chunk(node):
     x = pinned(node, np.zeros(64))
     started = threading.Event()

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import shiplap
+from jobs import doubling, pinned
 
 
 def test_devices_and_profiles_are_listed():
@@ -43,6 +44,23 @@ def test_another_link_is_as_slow_as_it_says(node):
     assert slow.profile()["origin"] == "derived"
     with pytest.raises(shiplap.UsageError, match="link"):
         node.what_if("gpu=2")
+
+
+def test_a_slower_link_is_no_faster_for_the_same_arrays(node):
+    n = 1 << 22
+    arrays = {
+        "pageable": (np.zeros(n, np.float32), np.zeros(n, np.float32)),
+        "pinned": (pinned(node, np.zeros(n, np.float32)), pinned(node, np.zeros(n, np.float32))),
+    }
+    times = {}
+    for kind, (x, y) in arrays.items():
+        job = doubling(x, y).takes(1e-4)
+        known = shiplap.Node.from_profile("h100")
+        slow = node.what_if("link=pcie3")
+        assert {known.memory_of(x), slow.memory_of(x), node.memory_of(x)} == {kind}
+        times[kind] = [of.plan(job, may_pin=False).predicted for of in (node, known, slow)]
+        assert times[kind][0] == pytest.approx(times[kind][1]) and times[kind][2] > times[kind][0]
+    assert times["pageable"][2] > times["pinned"][2]
 
 
 def test_movers_have_rows_a_table_and_a_picture(node):

@@ -43,6 +43,34 @@ def test_stream_takes_types_whether_numpy_has_them_or_not(node, dtype):
     assert found.dtype == dtype and torch.equal(found.view(torch.uint8), x.view(torch.uint8))
 
 
+def test_tensors_may_be_written_whatever_the_version_of_numpy(node, monkeypatch):
+    def read_only(tensor):  # as NumPy before 2.2
+        found = tensor.numpy().view()
+        found.flags.writeable = False
+        return found
+
+    monkeypatch.setattr(np, "from_dlpack", read_only)
+    x, y = torch.rand(64), torch.zeros(64)
+    job = shiplap.Job(64).in_("x", x).out("y", y).takes(1e-4)
+    node.plan(job.host_kernel(lambda chunk, x, y: np.multiply(x, 2, out=y))).run()
+    torch.testing.assert_close(y, 2 * x)
+    with pytest.raises(shiplap.UsageError, match="requires grad"):
+        shiplap.Job(64).out("y", torch.zeros(64, requires_grad=True))
+
+
+def test_a_tensor_that_a_host_kernel_keeps_or_returns_is_refused(node):
+    x, y, kept = torch.rand(64), torch.zeros(64), []
+    job = shiplap.Job(64).in_("x", x).out("y", y).takes(1e-4)
+    for match, kernel in {
+        "kept array x": lambda chunk, x, y: kept.append(x[1:]),
+        "returned an array": lambda chunk, x, y: 2 * x,
+    }.items():
+        with pytest.raises(shiplap.UsageError, match=match):
+            node.plan(job.host_kernel(kernel, arrays="torch")).run()
+    node.plan(job.host_kernel(lambda chunk, x, y: torch.mul(x, 2, out=y), arrays="torch")).run()
+    torch.testing.assert_close(y, 2 * x)
+
+
 def test_streamed_reads_the_tensors_in_every_run_and_writes_the_same_results(node):
     x, y = torch.zeros(2048), torch.empty(2048)
     applied = shiplap.torch.streamed(torch.cos, x, out=y, node=node)

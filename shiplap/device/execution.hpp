@@ -31,10 +31,10 @@ struct RunOptions {
   /// streams are background load. With no stream here, the clock runs from the first op to the end of all streams.
   StreamId timed{};
   /// Returns whether the run is to stop; empty: it never is. It is called by the threads that submit or copy, before
-  /// each chunk that no other thread has begun, and once for a graph, before the launch. When it returns true, that
-  /// thread submits nothing more, the others finish what they have been handed, and Cancelled is thrown when the GPU
-  /// has ended. Each chunk of an output is complete or unchanged then. For a std::stop_token: `[token] { return
-  /// token.stop_requested(); }`.
+  /// each chunk that no other thread has begun, by the calling thread every 10 ms while it waits for the others, and
+  /// once for a graph, before the launch. When it returns true, no thread begins a further chunk or launches a further
+  /// kernel, and Cancelled is thrown when the GPU has ended. Each chunk of an output is complete or unchanged then. For
+  /// a std::stop_token: `[token] { return token.stop_requested(); }`.
   std::function<bool()> stop{};
   /// How long the host waits for the end of the run, counted from its submission; 0: without limit. When the time has
   /// passed, TimedOut is thrown and the work stays in flight, because a GPU does not give up a kernel that it has begun

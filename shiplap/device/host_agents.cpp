@@ -5,6 +5,11 @@
 #include "shiplap/core/thread.hpp"
 
 namespace shiplap {
+namespace {
+
+constexpr std::chrono::milliseconds between_calls{10};  // of `meanwhile`
+
+}  // namespace
 
 HostAgents::HostAgents(std::size_t agents, std::function<void(std::size_t)> begin)
     : ended_(std::make_unique<std::atomic<bool>[]>(agents)), begin_(std::move(begin)) {
@@ -27,10 +32,12 @@ void HostAgents::leave() {
 }
 
 std::chrono::steady_clock::time_point HostAgents::run(const std::function<void(std::size_t)>& work,
-                                                      const std::function<void()>& ready) {
+                                                      const std::function<void()>& ready,
+                                                      const std::function<void()>& meanwhile) {
   work_ = &work;
   for (std::size_t agent = 0; agent < count(); ++agent) ended_[agent] = false;
   failure_ = nullptr;
+  failed_ = false;
   not_ready_ = false;
   awake_ = 0;
   done_ = 0;
@@ -49,9 +56,29 @@ std::chrono::steady_clock::time_point HostAgents::run(const std::function<void(s
   const auto start = std::chrono::steady_clock::now();
   started_.store(round, std::memory_order_release);
   perform(0);
-  while (done_.load(std::memory_order_acquire) < threads_.size()) std::this_thread::yield();
+  wait_for_others(meanwhile);
   if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
   return start;
+}
+
+void HostAgents::wait_for_others(const std::function<void()>& meanwhile) {
+  auto next = std::chrono::steady_clock::now() + between_calls;
+  while (done_.load(std::memory_order_acquire) < threads_.size()) {
+    std::this_thread::yield();
+    if (!meanwhile || has_failed() || std::chrono::steady_clock::now() < next) continue;
+    try {
+      meanwhile();
+    } catch (...) {
+      note_failure();
+    }
+    next = std::chrono::steady_clock::now() + between_calls;
+  }
+}
+
+void HostAgents::note_failure() {
+  const std::lock_guard lock(mutex_);
+  if (!failure_) failure_ = std::current_exception();
+  failed_.store(true, std::memory_order_release);
 }
 
 void HostAgents::serve(std::size_t agent) {
@@ -78,8 +105,7 @@ void HostAgents::perform(std::size_t agent) {
   try {
     (*work_)(agent);
   } catch (...) {
-    const std::lock_guard lock(mutex_);
-    if (!failure_) failure_ = std::current_exception();
+    note_failure();
   }
   ended_[agent].store(true, std::memory_order_release);
 }

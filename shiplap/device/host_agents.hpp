@@ -26,11 +26,15 @@ class HostAgents {
 
   std::size_t count() const { return threads_.size() + 1; }
   /// Calls `work(a)` once for each agent a, concurrently, and returns when all calls have ended. All agents start
-  /// together, once the last one is awake and `ready` has returned; that start time is the result. When
-  /// agents throw, the others go on, and `run` throws the first exception after all have ended. When `ready` throws, no
-  /// work is started.
+  /// together, once the last one is awake and `ready` has returned; that start time is the result. When agents throw,
+  /// the others go on unless they look at `has_failed`, and `run` throws the first exception after all have ended. When
+  /// `ready` throws, no work is started. The caller's thread calls `meanwhile` every 10 ms while it only waits for the
+  /// others; what it throws counts as an exception of an agent.
   std::chrono::steady_clock::time_point run(const std::function<void(std::size_t)>& work,
-                                            const std::function<void()>& ready = {});
+                                            const std::function<void()>& ready = {},
+                                            const std::function<void()>& meanwhile = {});
+  /// Whether something has thrown in the current run.
+  bool has_failed() const { return failed_.load(std::memory_order_acquire); }
   /// Whether the work of an agent has ended in the current run, also by an exception. An agent that waits for another
   /// one must poll this.
   bool has_ended(std::size_t agent) const { return ended_[agent].load(std::memory_order_acquire); }
@@ -39,6 +43,8 @@ class HostAgents {
   void leave();
   void serve(std::size_t agent);
   void perform(std::size_t agent);
+  void note_failure();
+  void wait_for_others(const std::function<void()>& meanwhile);
 
   std::atomic<std::uint32_t> round_{0};    // number of the run; a change wakes the threads
   std::atomic<std::uint32_t> started_{0};  // number of the run that may begin
@@ -46,6 +52,7 @@ class HostAgents {
   std::atomic<std::size_t> done_{0};
   std::unique_ptr<std::atomic<bool>[]> ended_;  // by agent
   std::atomic<bool> not_ready_{false};
+  std::atomic<bool> failed_{false};
   std::atomic<bool> leaving_{false};
   const std::function<void(std::size_t)>* work_ = nullptr;
   std::mutex mutex_;

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/statistics.hpp"
+#include "shiplap/device/host_work.hpp"
 #include "shiplap/pipeline/probe.hpp"
 #include "shiplap/schedule/schedule.hpp"
 
@@ -14,6 +16,7 @@ namespace shiplap {
 namespace {
 
 constexpr int runs_of_an_empty_kernel = 21;
+constexpr std::uint64_t most_in_flight = 64;  // more hide no further latency
 
 /// The time that a trace shows for a kernel that does nothing.
 Seconds time_of_marks(MeasurableDevice& device) {
@@ -34,6 +37,43 @@ Job planned(const Node& node, const Job& batch, std::span<const std::span<std::b
   Job result = plan(node, located, {.space = {.strategies = {"streams"}}}).job;
   for (Array& array : result.arrays) array.data = nullptr;
   return result;
+}
+
+/// The device memory of the choice that needs the least for a batch; 0 where none fits at all.
+Bytes least_device_memory(Job batch, const AdaptiveOptions& options, const Limits& limits) {
+  for (Array& array : batch.arrays) array.memory = MemoryKind::pinned;
+  batch.cost = {.points = {{batch.items, Interval<Seconds>::exact(microseconds(1))}}, .origin = "stated"};
+  std::optional<Bytes> least;
+  for (const Choice& choice : options.choices.empty() ? steady_choices(batch) : options.choices) {
+    try {
+      Bytes needed{0};
+      for (const Buffer& buffer : find_strategy(choice.strategy).schedule(batch, choice, limits).buffers)
+        if (buffer.place.is_gpu()) needed += buffer.size;
+      least = std::min(least.value_or(needed), needed);
+    } catch (const Error&) {  // the choice does not fit
+    }
+  }
+  return least.value_or(Bytes{0});
+}
+
+/// Throws UsageError for more batches than fit. Where not a single one fits, what fails first says why.
+void require_room(const Job& batch, const AdaptiveOptions& options, const Limits& limits) {
+  Bytes on_host{0};
+  for (const Array& array : batch.arrays) on_host += size_on_host(array);
+  const Bytes on_gpu = least_device_memory(batch, options, limits);
+  const auto host = available_host_memory();
+  std::uint64_t fit = std::numeric_limits<std::uint64_t>::max();
+  if (host && on_host.count > 0) fit = std::min(fit, host->size.count / on_host.count);
+  if (on_gpu.count > 0) fit = std::min(fit, limits.device_memory.count / on_gpu.count);
+  const bool too_many = options.in_flight > most_in_flight;
+  if (!too_many && (fit == 0 || options.slots <= fit)) return;
+  throw UsageError(fmt::format(
+      "`{}` {}: at most {} batches are in flight, and each needs {} of pinned memory and {} of device memory, of which "
+      "{} and {} are available: give at most {}",
+      too_many || options.slots == options.in_flight ? "in_flight" : "slots",
+      too_many ? options.in_flight : options.slots, most_in_flight, to_string(on_host), to_string(on_gpu),
+      host ? to_string(*host) : "an unknown amount", to_string(limits.device_memory),
+      std::max<std::uint64_t>(1, std::min(fit, most_in_flight))));
 }
 
 Trace trace_for(Wanted wanted) {
@@ -61,6 +101,7 @@ Adaptive::Adaptive(const Node& node, Job batch, AdaptiveOptions options)
         batch_.name));
   MeasurableDevice& device = device_of(node, batch_.name);
   const Profile& profile = profile_of(node);
+  require_room(batch_, options_, limits_);
   limits_ = limits_.fraction(1, options_.slots);
   slots_.resize(options_.slots);
   allocate(device);

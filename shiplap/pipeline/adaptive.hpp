@@ -21,7 +21,7 @@ namespace shiplap {
 
 /// What an endless run may use, and how it adapts.
 struct AdaptiveOptions {
-  std::uint32_t in_flight = 3;  ///< batches submitted and not ended; 1: each is waited for before the next begins
+  std::uint32_t in_flight = 3;  ///< batches submitted and not ended, 1 to 64; 1: each is waited for before the next
   /// Number of slots, each a set of host arrays for one batch with device memory for any choice; 0: `in_flight`.
   std::uint32_t slots = 0;
   std::vector<Choice> choices{};  ///< the choices for a batch; empty: `steady_choices`
@@ -56,8 +56,8 @@ struct AdaptiveReport {
 class Adaptive {
  public:
   /// `batch` says what a batch is; where its arrays are does not matter. Its kernel's cost is measured unless it is
-  /// stated. Throws Unsupported for arrays that stay on the GPU from one batch to the next (resident, carried), and as
-  /// `steady_table` and `prepare` do.
+  /// stated. Throws Unsupported for arrays that stay on the GPU from one batch to the next (resident, carried),
+  /// UsageError for more batches than fit into the memory of host and GPU, and as `steady_table` and `prepare` do.
   Adaptive(const Node&, Job batch, AdaptiveOptions = {});
 
   /// Number of sets of host arrays.

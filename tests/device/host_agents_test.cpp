@@ -37,6 +37,21 @@ TEST(HostAgents, all_run_once_in_every_run) {
   }
 }
 
+TEST(HostAgents, see_that_one_of_them_or_the_caller_has_failed) {
+  HostAgents agents(3);
+  const auto all_see_it = [&](std::size_t agent) {
+    if (agent == 1) throw std::runtime_error("one");
+    EXPECT_TRUE(wait_for([&] { return agents.has_failed(); }));
+  };
+  EXPECT_THROW(agents.run(all_see_it), std::runtime_error);
+  const auto others_see_it = [&](std::size_t agent) {
+    if (agent > 0) EXPECT_TRUE(wait_for([&] { return agents.has_failed(); }));
+  };
+  EXPECT_THROW(agents.run(others_see_it, {}, [] { throw std::logic_error("the caller was interrupted"); }),
+               std::logic_error);
+  agents.run([&](std::size_t) { EXPECT_FALSE(agents.has_failed()); });
+}
+
 TEST(HostAgents, run_at_the_same_time) {
   for (const std::size_t count : {2u, 5u}) {
     HostAgents agents(count);

@@ -1,5 +1,6 @@
 #include "shiplap/pipeline/adaptive.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -41,6 +42,25 @@ TEST(Adaptive, overlaps_batches_where_it_need_not_wait_for_each) {
   // 2 MiB take 38 us on the planted link, and the kernel 60.
   EXPECT_LT(overlapped / waited, 0.85);
   EXPECT_NEAR(in_microseconds(overlapped) / 200, 60, 6);
+}
+
+TEST(Adaptive, refuses_more_batches_than_fit_and_says_how_many_do) {
+  const auto device = open_virtual(planted_profile(), "virtual:planted");
+  const Node node = node_of(*device, planted_profile());
+  const auto refused = [](const Node& on, AdaptiveOptions options) {
+    return message_of<UsageError>([&] { Adaptive(on, summing(microseconds(60)), std::move(options)); });
+  };
+  EXPECT_THAT(refused(node, {.in_flight = 1'000'000}), ::testing::HasSubstr("`in_flight` 1000000: at most 64 batches"));
+  EXPECT_THAT(refused(node, {.in_flight = 65}), ::testing::HasSubstr("give at most 64"));
+  EXPECT_THAT(refused(node, {.in_flight = 3, .slots = 1u << 31}), ::testing::HasSubstr("`slots` 2147483648"));
+  Node small = node;
+  small.limits.device_memory = 8_MiB;
+  const std::string said = refused(small, {.in_flight = 64});
+  const std::string before = "give at most ";
+  ASSERT_THAT(said, ::testing::HasSubstr(before));
+  const auto fit = static_cast<std::uint32_t>(std::stoul(said.substr(said.find(before) + before.size())));
+  EXPECT_LT(fit, 64u);
+  Adaptive(small, summing(microseconds(60)), {.in_flight = fit});
 }
 
 /// Times of a run under a policy of each kind.

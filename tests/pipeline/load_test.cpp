@@ -4,8 +4,10 @@
 
 #include <filesystem>
 #include <iterator>
+#include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "shiplap/core/error.hpp"
@@ -66,6 +68,22 @@ TEST(StoppedRuns, leave_whole_chunks_whichever_chunk_they_are_stopped_at) {
   EXPECT_GE(testing::stop_at_every_chunk(*gpu, "saxpy:n=1200", MemoryKind::pageable, staged, roomy), 12);
   const Choice graph{.strategy = "streams", .chunks = 12, .graph = true};
   EXPECT_EQ(testing::stop_at_every_chunk(*gpu, "saxpy:n=1200", MemoryKind::pinned, graph, roomy), 1);
+}
+
+TEST(StoppedRuns, call_the_kernel_no_more_once_it_has_thrown_or_the_run_is_stopped) {
+  const auto gpu = planted_gpu();
+  for (const bool throws : {true, false}) {
+    testing::WholeJob job(*gpu, "saxpy:n=3200", MemoryKind::pageable);
+    int calls = 0;
+    job.workload.job.binding.host = [&](const Launch&) {
+      if (++calls == 3 && throws) throw std::runtime_error("no such item");
+    };
+    Prepared prepared = prepare(*gpu, job.workload.job, {.strategy = "staged", .chunks = 32, .threads = 4}, roomy);
+    bool asked = false;  // a stop that says so once only, as a signal does
+    EXPECT_THROW(prepared.run({.stop = [&] { return !throws && calls >= 3 && !std::exchange(asked, true); }}),
+                 std::exception);
+    EXPECT_LE(calls, throws ? 3 : 8);
+  }
 }
 
 }  // namespace

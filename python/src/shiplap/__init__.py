@@ -21,6 +21,7 @@ Times are in seconds and sizes in bytes, unless a name says otherwise.
 from shiplap._adaptive import Adaptive
 from shiplap._arrays import Chunk, Stream, View
 from shiplap._core import Cancelled, CheckFailed, Error, TimedOut, Unsupported, UsageError
+from shiplap._core import version as __version__
 from shiplap._cuda_text import ItemFunction
 from shiplap._job import Job, Reach, blocks, halo, mapped_by, strided
 from shiplap._move import move, move_back
@@ -46,6 +47,7 @@ __all__ = [
     "Unsupported",
     "UsageError",
     "View",
+    "__version__",
     "blocks",
     "default_node",
     "devices",

@@ -2,14 +2,31 @@
 
 from __future__ import annotations
 
+import copy
 import math
+import sys
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from shiplap._core import UsageError, exported
+from shiplap._core import UsageError, exported, share
 from shiplap._driver import driver
+
+
+def require_plain(name: str, dtype: Any) -> np.dtype:
+    """Return the type of elements; raise UsageError unless its values are bytes that a GPU can hold."""
+    try:
+        found: np.dtype = np.dtype(dtype)
+    except (TypeError, ValueError) as reason:
+        raise UsageError(f"{name} {dtype!r} is no type of NumPy: {reason}") from None
+    if found.hasobject:
+        raise UsageError(f"{name} holds Python objects, which no GPU can read: give it a numeric dtype")
+    if found.itemsize == 0:
+        raise UsageError(f"{name} has elements of 0 B ({found}): give it a numeric dtype")
+    if not found.isnative:
+        raise UsageError(f"{name} has the type {found.str}, whose bytes are in the order of other machines")
+    return found
 
 
 def host_array(name: str, array: Any, written: bool) -> np.ndarray:
@@ -36,6 +53,8 @@ def host_array(name: str, array: Any, written: bool) -> np.ndarray:
     try:
         if isinstance(array, np.ndarray) or hasattr(array, "__array_interface__"):
             found = np.asarray(array)
+        elif "torch" in sys.modules and isinstance(array, sys.modules["torch"].Tensor):
+            found = array.numpy()  # NumPy before 2.2 takes DLPack as read-only
         elif hasattr(array, "__dlpack__"):
             found = np.from_dlpack(array)
         else:
@@ -47,10 +66,7 @@ def host_array(name: str, array: Any, written: bool) -> np.ndarray:
             f"array {name}: a {type(array).__name__} gives no access to host memory ({reason}); give a NumPy array, a "
             "tensor on the CPU, or another object with the buffer protocol or DLPack"
         ) from reason
-    if found.dtype.hasobject:
-        raise UsageError(f"array {name} holds Python objects, which no GPU can read: give it a numeric dtype")
-    if not found.dtype.isnative:
-        raise UsageError(f"array {name} has the type {found.dtype.str}, whose bytes are in the order of other machines")
+    require_plain(f"array {name}", found.dtype)
     if not found.flags.c_contiguous:
         raise UsageError(
             f"array {name} is not contiguous (strides {found.strides}): make a contiguous copy, as with "
@@ -62,13 +78,20 @@ def host_array(name: str, array: Any, written: bool) -> np.ndarray:
 
 
 class Layout:
-    """Shape and type of an array, from which the views of its parts are made."""
+    """Shape and type of an array, from which the views of its parts are made, and the array."""
 
-    __slots__ = ("dtype", "name", "readable", "row", "row_bytes", "writeable")
+    __slots__ = ("array", "dtype", "name", "readable", "row", "row_bytes", "writeable")
 
     def __init__(
-        self, name: str, dtype: np.dtype, row: tuple[int, ...], writeable: bool, readable: bool = True
+        self,
+        name: str,
+        dtype: np.dtype,
+        row: tuple[int, ...],
+        writeable: bool,
+        readable: bool = True,
+        array: np.ndarray | None = None,
     ) -> None:
+        self.array = array
         self.name = name
         self.dtype = dtype
         self.row = row
@@ -80,20 +103,15 @@ class Layout:
 class _Memory:
     """Memory of the library with the interface of an array. A NumPy array of it keeps it, and it keeps the owner."""
 
-    def __init__(self, address: int, shape: tuple[int, ...], dtype: np.dtype, owner: Any) -> None:
+    def __init__(self, address: int, size: int, owner: Any) -> None:
         self._owner = owner
-        self.__array_interface__ = {
-            "shape": shape,
-            "typestr": dtype.str,
-            "data": (address, False),
-            "strides": None,
-            "version": 3,
-        }
+        self.__array_interface__ = {"shape": (size,), "typestr": "|u1", "data": (address, False), "version": 3}
 
 
 def array_at(address: int, shape: tuple[int, ...], dtype: np.dtype, owner: Any) -> np.ndarray:
     """Return the host memory at an address as a writeable NumPy array, which keeps the owner of the memory."""
-    return np.asarray(_Memory(address, shape, dtype, owner))
+    memory = np.asarray(_Memory(address, math.prod(shape) * dtype.itemsize, owner))
+    return np.ndarray(shape, dtype, memory.data)
 
 
 class Stream:
@@ -166,9 +184,22 @@ class View:
         The stream of the chunk; None in host memory.
     """
 
-    __slots__ = ("dtype", "first", "ptr", "readable", "shape", "stream", "writeable")
+    __slots__ = (
+        "__weakref__",
+        "_layout",
+        "_owner",
+        "dtype",
+        "first",
+        "ptr",
+        "readable",
+        "shape",
+        "stream",
+        "writeable",
+    )
 
     def __init__(self, layout: Layout, ptr: int, length: int, origin: int, stream: Stream | None) -> None:
+        self._layout = layout
+        self._owner: Any = None
         self.ptr = ptr
         self.dtype = layout.dtype
         self.readable = layout.readable
@@ -187,11 +218,30 @@ class View:
         """Index of the row after the last one in the whole array."""
         return self.first + self.shape[0]
 
+    @property
+    def nbytes(self) -> int:
+        """Size in bytes."""
+        return math.prod(self.shape) * self.dtype.itemsize
+
     def __len__(self) -> int:
         return self.shape[0]
 
+    def _keep_memory(self) -> None:
+        """Make host memory live as long as this view, whatever becomes of the run."""
+        self._owner = (share(self.ptr), self._layout.array)
+
+    def _without_memory(self) -> View:
+        """Return the view as it may be kept after the call: it knows its rows, and has no address."""
+        view = copy.copy(self)
+        view.ptr = 0
+        return view
+
     def _interface(self) -> dict[str, Any]:
+        if self.ptr == 0:
+            raise UsageError(f"{self!r} was valid during the call of its kernel: keep a copy of its values")
+        described = {} if self.dtype.names is None else {"descr": self.dtype.descr}
         return {
+            **described,
             "shape": self.shape,
             "typestr": self.dtype.str,
             "data": (self.ptr, not self.writeable),

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from shiplap._arguments import text as named
+from shiplap._arguments import whole
 from shiplap._arrays import Chunk, View
 from shiplap._core import UsageError
 
@@ -49,9 +51,9 @@ class ItemFunction:
     """A device function in CUDA C++ that computes one item, as a kernel for `Job.kernel`.
 
     ``function(item, views..., scalars...)`` gets the index of the item, a ``shiplap::View<T>`` of each array (``T`` is
-    const where it is only read) whose ``[]`` takes indices of elements of the whole array, and the scalars. A kernel
-    around it takes any grid. The text is compiled by NVRTC, through the package ``cuda.core``, when a GPU first needs
-    it; virtual devices do not look at it.
+    const where it is only read) whose ``[]`` takes indices of elements of the whole array, and the scalars. The views
+    have the order of the arrays, or their names. A kernel around it takes any grid. The text is compiled by NVRTC,
+    through the package ``cuda.core``, when a GPU first needs it; virtual devices do not look at it.
 
     Parameters
     ----------
@@ -78,12 +80,16 @@ class ItemFunction:
     """
 
     def __init__(self, text: str, function: str, *scalars: Any, threads: int = 256) -> None:
-        if not re.search(rf"\b{re.escape(function)}\s*\(", text):
+        found = re.search(rf"\b{re.escape(named('function', function))}\s*\(", named("text", text))
+        if not found:
             raise UsageError(f"the text does not define the function {function}")
         self.text = text
         self.function = function
+        # The names of the views, by which arrays in another order find their parameters.
+        parameters = text[found.end() :].split(")")[0]
+        self.views = re.findall(r"\bView\s*<[^<>]*>\s*(?:const\s*)?&?\s*(\w+)\s*(?:,|$)", parameters)
         self.scalars = tuple(np.asarray(scalar)[()] for scalar in scalars)
-        self.threads = threads
+        self.threads = whole("threads", threads, 1, 1024)
         self._compiled: dict[Any, Any] = {}
 
     def source(self, views: Sequence[View]) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-import inspect
+import gc
+import sys
+import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,10 +12,11 @@ from typing import Any
 import numpy as np
 
 from shiplap import _core
+from shiplap._arguments import MOST_SMALL, flag, function, real, text, whole
 from shiplap._arrays import Chunk, Layout, Stream, View, host_array, views
 from shiplap._core import UsageError
 from shiplap._cuda_text import ItemFunction
-from shiplap._kernels import Library, library
+from shiplap._kernels import Library, library, require_names, require_no_result
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,12 @@ class Reach:
     before: int = 0
     after: int = 0
     mapping: Callable[[int, int], tuple[int, int]] | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "before", whole("before", self.before))
+        object.__setattr__(self, "after", whole("after", self.after))
+        if self.mapping is not None:
+            function("a mapping", self.mapping)
 
 
 def halo(before: int, after: int) -> Reach:
@@ -58,17 +67,43 @@ class Blocks:
 def blocks(indices: Any, block: int) -> Blocks:
     """Return the blocks of ``block`` bytes of a pool that integers name.
 
-    The indices are read in every run, so they may change between runs without a new plan. Their number may not.
+    The indices are read in every run, so they may change between runs without a new plan. Their number may not. A list
+    is copied.
     """
-    found = host_array("indices", indices, written=False)
+    found = host_array("indices", np.asarray(indices) if isinstance(indices, (list, tuple)) else indices, written=False)
     if found.ndim != 1 or found.dtype.kind not in "iu":
         raise UsageError(f"indices of blocks: give integers in one dimension, not {found.dtype} in {found.ndim}")
+    block = whole("block", block, 1)
     return Blocks(found, len(found), block, block)
 
 
 def strided(count: int, block: int, pitch: int) -> Blocks:
     """Return ``count`` blocks of ``block`` bytes whose starts lie ``pitch`` bytes apart."""
-    return Blocks(None, count, block, pitch)
+    return Blocks(None, whole("count", count, 1), whole("block", block, 1), whole("pitch", pitch, 1))
+
+
+def _require_unkept(name: str, chunk: Chunk, found: list[View]) -> None:
+    """Raise UsageError when someone has kept an array of a chunk, whose memory the next chunks use."""
+    chunk.views = [view._without_memory() for view in found] if sys.getrefcount(chunk) > 3 else ()
+    kept = [weakref.ref(view) for view in found]
+    found.clear()
+    if any(view() is not None for view in kept):
+        gc.collect()  # frames and functions may refer to each other
+    left = [view for view in (reference() for reference in kept) if view is not None]
+    for view in left:
+        view._keep_memory()
+    if left:
+        raise UsageError(
+            f"{name} kept array {left[0]._layout.name} after its call, and the next chunks use the same memory: keep a "
+            "copy, as with array.copy()"
+        )
+
+
+def require_job(job: Any) -> Job:
+    """Return the job; raise UsageError for anything else."""
+    if not isinstance(job, Job):
+        raise UsageError(f"`job` {job!r}: give a Job")
+    return job
 
 
 class Job:
@@ -87,9 +122,7 @@ class Job:
     """
 
     def __init__(self, items: int, name: str = "job") -> None:
-        if items < 1:
-            raise UsageError(f"a job of {items} items: give 1 item or more")
-        self._core = _core.Job(items, name)
+        self._core = _core.Job(whole("items", items, 1), text("name", name))
         self._layouts: tuple[Layout, ...] = ()
         self._kernels: dict[str, tuple[Callable[..., Any], Library]] = {}  # "kernel" and "host kernel"
         self._captured: bool | None = None  # what was said of the kernel for GPUs
@@ -115,13 +148,14 @@ class Job:
         return job
 
     def _with(self, name: str, role: str, array: Any, reach: Reach, flat: bool = False) -> Job:
+        text("name", name)
         written = role not in ("in", "resident")
         found = host_array(name, array, written)
         if found.ndim == 0 or found.size == 0:
             raise UsageError(f"array {name} has no elements: give an array with at least one dimension and one element")
         if self._kernels:
             raise UsageError(f"array {name}: add the arrays before the kernels, which are called with them")
-        layout = Layout(name, found.dtype, () if flat else found.shape[1:], written, role != "out")
+        layout = Layout(name, found.dtype, () if flat else found.shape[1:], written, role != "out", found)
         job = self._copy()
         job._core.add(
             name,
@@ -187,25 +221,20 @@ class Job:
 
     def _require_parameters(self) -> None:
         """Raise UsageError unless the kernels can be called with the chunk and the arrays of the job."""
-        for what, (function, seen_by) in self._kernels.items():
-            passed = ["chunk", *(layout.name for layout in self._layouts if seen_by.passes(layout))]
-            try:
-                signature = inspect.signature(function)
-            except (TypeError, ValueError):
-                continue  # functions that are not written in Python may have no signature
-            try:
-                signature.bind(*passed)
-            except TypeError as reason:
-                raise UsageError(
-                    f"{self.name}: the {what} is called with {', '.join(passed)}, and it takes {signature}: {reason}"
-                ) from None
+        for what, (called, seen_by) in self._kernels.items():
+            require_names(f"{self.name}: the {what}", self._passed(seen_by), called)
 
-    def _dispatch(self, function: Callable[..., Any], on_gpu: bool, seen_by: Library) -> Any:
-        if not callable(function):
-            raise UsageError(f"a kernel is a function, not {function!r}")
+    def _passed(self, seen_by: Library) -> list[str]:
+        return ["chunk", *(layout.name for layout in self._layouts if seen_by.passes(layout))]
+
+    def _dispatch(self, called: Callable[..., Any], on_gpu: bool, seen_by: Library) -> Any:
+        function("a kernel", called)
         what = "kernel" if on_gpu else "host kernel"
-        self._kernels = {**self._kernels, what: (function, seen_by)}
+        self._kernels = {**self._kernels, what: (called, seen_by)}
         layouts = self._layouts
+        passed = self._passed(seen_by)
+        name = f"{self.name}: the {what}"
+        in_order: Callable[..., Any] | None = None
 
         def call(
             first: int,
@@ -216,9 +245,23 @@ class Job:
             lengths: Sequence[int],
             origins: Sequence[int],
         ) -> None:
+            nonlocal in_order
+            if in_order is None:
+                in_order = require_names(name, passed, called)
             submitted_to = Stream(stream) if on_gpu else None
             found = views(layouts, operands, lengths, origins, submitted_to)
-            seen_by.call(function, Chunk(first, count, grid, submitted_to, found), found)
+            chunk = Chunk(first, count, grid, submitted_to, found)
+            try:
+                returned = seen_by.call(in_order, chunk, found)
+            except BaseException:
+                for view in found if not on_gpu else ():
+                    view._keep_memory()  # the frames of the traceback have it
+                raise
+            if returned is not None:
+                require_no_result(name, returned, found)
+                del returned
+            if not on_gpu:
+                _require_unkept(name, chunk, found)
 
         return call
 
@@ -240,7 +283,7 @@ class Job:
         ----------
         function
             Called with the chunk and one array for each array of the job, in their order; or an `ItemFunction` in CUDA
-            C++.
+            C++. Parameters that have the names of the arrays get them by name, in any order.
         arrays
             What the arrays are: ``"view"`` (`View`), ``"cupy"``, ``"torch"``, ``"numba"`` or ``"jax"``, or a function
             that makes them from views. With CuPy and PyTorch (and so Triton) the stream of the chunk is the current
@@ -257,6 +300,7 @@ class Job:
             of_items = (function.threads, function.threads, 1, True) if isinstance(function, ItemFunction) else None
             job._core.with_blocks(*(of_items or (1, 256, 1, False)))
         job._core.set_kernel(job._dispatch(function, True, seen_by))
+        captured = None if captured is None else flag("captured", captured)
         job._captured = False if seen_by.waits else captured
         job._core.capturable = job._captured is not False
         job._core.waits = seen_by.waits
@@ -267,7 +311,8 @@ class Job:
 
         ``function(chunk, *arrays)`` gets NumPy arrays of what the chunk reaches, and writes the outputs in place. With
         ``arrays="view"`` it gets each `View`, which knows its first row in the whole array. With ``"torch"`` and
-        ``"jax"`` it gets what a kernel for GPUs gets, on the host.
+        ``"jax"`` it gets what a kernel for GPUs gets, on the host. Later chunks use the same memory, so a function that
+        keeps an array raises UsageError: let it keep a copy.
         """
         job = self._copy()
         job._core.set_host_kernel(job._dispatch(function, False, library(arrays)))
@@ -277,8 +322,8 @@ class Job:
         """Return the job with a kernel that has been called, and is known to be capturable or not."""
         if "kernel" not in self._kernels:
             return self
-        function, seen_by = self._kernels["kernel"]
-        if not seen_by.starts_slowly and not isinstance(function, ItemFunction):
+        called, seen_by = self._kernels["kernel"]
+        if not seen_by.starts_slowly and not isinstance(called, ItemFunction):
             return self
         job = self._copy()
 
@@ -293,26 +338,26 @@ class Job:
     def takes(self, seconds: float) -> Job:
         """State the time of the kernel over the whole job on data in device memory, instead of measuring it."""
         job = self._copy()
-        job._core.takes(seconds)
+        job._core.takes(real("seconds", seconds))
         return job
 
     def with_flops(self, operations: float, double_precision: bool = False) -> Job:
         """State the floating-point operations of the whole job, from which virtual devices derive its time."""
         job = self._copy()
-        job._core.flops = operations
-        job._core.double_precision = double_precision
+        job._core.flops = real("operations", operations)
+        job._core.double_precision = flag("double_precision", double_precision)
         return job
 
     def with_device_traffic(self, size: int) -> Job:
         """State the bytes that the kernel reads and writes in device memory in the whole job."""
         job = self._copy()
-        job._core.device_traffic = size
+        job._core.device_traffic = whole("size", size)
         return job
 
     def with_efficiency(self, fraction: float) -> Job:
         """State the fraction of the peak rate that the kernel reaches on data in device memory."""
         job = self._copy()
-        job._core.efficiency = fraction
+        job._core.efficiency = real("fraction", fraction, most=1)
         return job
 
     def with_thread_blocks(self, items: int, threads: int, sharing: int = 1, any_grid: bool = False) -> Job:
@@ -322,14 +367,19 @@ class Job:
         kernel works with any number of thread blocks, and launches ``chunk.blocks``.
         """
         job = self._copy()
-        job._core.with_blocks(items, threads, sharing, any_grid)
+        job._core.with_blocks(
+            whole("items", items, 1),
+            whole("threads", threads, 1, MOST_SMALL),
+            whole("sharing", sharing, 1),
+            flag("any_grid", any_grid),
+        )
         job._stated_blocks = True
         return job
 
     def touches_each_byte_once(self, once: bool = True) -> Job:
         """State whether the kernel reads and writes each byte about once, so that zero-copy may pay."""
         job = self._copy()
-        job._core.each_byte_once = once
+        job._core.each_byte_once = None if once is None else flag("once", once)
         return job
 
     def __repr__(self) -> str:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
 from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from shiplap._arguments import ended
 from shiplap._arrays import Chunk, Layout, View
 from shiplap._core import UsageError
+from shiplap._cuda_text import ItemFunction
 from shiplap._driver import driver
 
 Function = Callable[..., Any]
@@ -23,9 +26,9 @@ class Library:
     # Whether a kernel returns only when its work has ended.
     waits = False
 
-    def call(self, function: Function, chunk: Chunk, views: Sequence[View]) -> None:
-        """Call the kernel for a chunk."""
-        function(chunk, *views)
+    def call(self, function: Function, chunk: Chunk, views: Sequence[View]) -> Any:
+        """Call the kernel for a chunk, and return what it returns besides the results that were taken from it."""
+        return function(chunk, *views)
 
     def passes(self, layout: Layout) -> bool:
         """Return whether a kernel is called with this array."""
@@ -47,12 +50,11 @@ class _Cupy(Library):
         made = getattr(cupy.cuda.Stream, "from_external", None)
         self._stream = made or (lambda stream: cupy.cuda.ExternalStream(stream.ptr))
 
-    def call(self, function: Function, chunk: Chunk, views: Sequence[View]) -> None:
+    def call(self, function: Function, chunk: Chunk, views: Sequence[View]) -> Any:
         if chunk.stream is None:
-            function(chunk, *map(np.asarray, views))
-            return
+            return function(chunk, *map(np.asarray, views))
         with self._stream(chunk.stream):
-            function(chunk, *map(self._cupy.asarray, views))
+            return function(chunk, *map(self._cupy.asarray, views))
 
     def allocates(self, run: Callable[[], None]) -> bool:
         class Count(self._cupy.cuda.MemoryHook):  # type: ignore[misc,name-defined,unused-ignore]
@@ -75,13 +77,12 @@ class _Torch(Library):
 
         self._torch = torch
 
-    def call(self, function: Function, chunk: Chunk, views: Sequence[View]) -> None:
+    def call(self, function: Function, chunk: Chunk, views: Sequence[View]) -> Any:
         torch = self._torch
         if chunk.stream is None:
-            function(chunk, *(torch.as_tensor(np.asarray(_Writeable(view))) for view in views))
-            return
+            return function(chunk, *(torch.as_tensor(np.asarray(_Writeable(view))) for view in views))
         with torch.cuda.stream(torch.cuda.ExternalStream(chunk.stream.ptr)):
-            function(chunk, *(torch.as_tensor(_Writeable(view), device="cuda") for view in views))
+            return function(chunk, *(torch.as_tensor(_Writeable(view), device="cuda") for view in views))
 
     def allocates(self, run: Callable[[], None]) -> bool:
         def allocated() -> int:
@@ -98,6 +99,7 @@ class _Writeable:
     def __init__(self, view: View) -> None:
         interface = view.__cuda_array_interface__ if view.on_gpu else view.__array_interface__
         interface["data"] = (view.ptr, False)
+        self._view = view
         setattr(self, "__cuda_array_interface__" if view.on_gpu else "__array_interface__", interface)
 
 
@@ -109,11 +111,10 @@ class _Numba(Library):
 
         self._cuda = cuda
 
-    def call(self, function: Function, chunk: Chunk, views: Sequence[View]) -> None:
+    def call(self, function: Function, chunk: Chunk, views: Sequence[View]) -> Any:
         if chunk.stream is None:
-            function(chunk, *map(np.asarray, views))
-            return
-        function(chunk, *(self._cuda.as_cuda_array(view, sync=False) for view in views))
+            return function(chunk, *map(np.asarray, views))
+        return function(chunk, *(self._cuda.as_cuda_array(view, sync=False) for view in views))
 
 
 class _Jax(Library):
@@ -132,13 +133,15 @@ class _Jax(Library):
         self._jax = jax
         self._copied: deque[tuple[int, Any]] = deque()
 
-    def call(self, function: Function, chunk: Chunk, views: Sequence[View]) -> None:
+    def call(self, function: Function, chunk: Chunk, views: Sequence[View]) -> Any:
         jax = self._jax
         if chunk.stream is None:
-            given = [jax.numpy.asarray(np.asarray(view)) for view in views if view.readable]
+            given = [
+                jax.numpy.array(np.asarray(view)) for view in views if view.readable
+            ]  # copies, for it may keep them
         else:
             given = [jax.dlpack.from_dlpack(view) for view in views if view.readable]
-        returned = function(chunk, *given)
+        returned = ended("the kernel", function(chunk, *given))
         results = tuple(returned) if isinstance(returned, (tuple, list)) else (returned,)
         written = [view for view in views if view.writeable]
         if len(results) != len(written):
@@ -152,6 +155,7 @@ class _Jax(Library):
                 np.copyto(np.asarray(view), np.asarray(result))
             else:
                 self._copy(result, view, chunk.stream.ptr)
+        return None
 
     def passes(self, layout: Layout) -> bool:
         return layout.readable
@@ -169,8 +173,79 @@ class _Converted(Library):
     def __init__(self, convert: Callable[[View], Any]) -> None:
         self._convert = convert
 
-    def call(self, function: Function, chunk: Chunk, views: Sequence[View]) -> None:
-        function(chunk, *map(self._convert, views))
+    def call(self, function: Function, chunk: Chunk, views: Sequence[View]) -> Any:
+        return function(chunk, *map(self._convert, views))
+
+
+def _taken(name: str, passed: Sequence[str], function: Function) -> list[str]:
+    """Return the names of the parameters that take what is passed, in their order."""
+    if isinstance(function, ItemFunction) and len(function.views) == len(passed) - 1:
+        return [passed[0], *function.views]
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return list(passed)  # functions that are not written in Python may have no signature
+    try:
+        signature.bind(*passed)
+    except TypeError as reason:
+        raise UsageError(f"{name} is called with {', '.join(passed)}, and it takes {signature}: {reason}") from None
+    by_order = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    taken = [parameter.name for parameter in signature.parameters.values() if parameter.kind in by_order]
+    taken = taken[: len(passed)]
+    if taken and taken[0] not in passed:
+        taken[0] = passed[0]  # whatever the chunk is called
+    return taken
+
+
+def require_names(name: str, passed: Sequence[str], function: Function) -> Function:
+    """Return the function for arguments in the order of ``passed``: "chunk" and the names of the arrays.
+
+    A function whose parameters have the same names in another order gets each argument by its name. Parameters with
+    names of their own take the arguments in their order.
+
+    Raises
+    ------
+    UsageError
+        When the arguments do not fit the parameters, or a parameter has the name of another array than it would get.
+    """
+    taken = _taken(name, passed, function)
+    if taken == list(passed):
+        return function
+    if sorted(taken) == sorted(passed):
+        order = [passed.index(parameter) for parameter in taken]
+        return lambda *given: function(*(given[i] for i in order))
+    for parameter, argument in zip(taken, passed, strict=False):
+        if parameter != argument and parameter in passed:
+            raise UsageError(
+                f"{name} is called with {', '.join(passed)}, and it takes {', '.join(taken)}: {parameter} would be "
+                f"{argument}; name the parameters as the arrays, in any order, or keep the order of the arrays"
+            )
+    return function
+
+
+def _address(array: Any) -> int | None:
+    """Return the address of an array of any library; None for what is no array."""
+    for interface in ("__array_interface__", "__cuda_array_interface__"):
+        try:
+            return int(getattr(array, interface)["data"][0])
+        except (AttributeError, TypeError, RuntimeError):
+            continue
+    return int(array.data_ptr()) if hasattr(array, "data_ptr") else None
+
+
+def require_no_result(name: str, returned: Any, views: Sequence[View]) -> None:
+    """Raise UsageError when a kernel returned arrays other than those that it writes, because nobody reads them."""
+    ended(name, returned)
+    for array in returned if isinstance(returned, (tuple, list)) else (returned,):
+        address = _address(array) if getattr(array, "shape", ()) else None
+        if address is None or any(
+            view.writeable and view.ptr <= address < view.ptr + max(1, view.nbytes) for view in views
+        ):
+            continue
+        raise UsageError(
+            f"{name} returned an array of shape {tuple(array.shape)}, and nobody reads what it returns: write the "
+            'result into the array that it gets, as in y[:] = result (with arrays="jax" results are returned)'
+        )
 
 
 LIBRARIES: dict[str, type[Library]] = {

@@ -7,16 +7,17 @@ from typing import Any
 import numpy as np
 
 from shiplap import _core
+from shiplap._arguments import MOST, optional_real, whole
 from shiplap._arrays import host_array
 from shiplap._core import UsageError
-from shiplap._node import Node
+from shiplap._node import Node, require_node
 
 
 def _stream(stream: Any) -> int:
     if stream is None:
         return 0
-    if isinstance(stream, int):
-        return stream
+    if hasattr(stream, "__index__"):
+        return whole("stream", stream, most=2 * MOST + 1)
     if hasattr(stream, "__cuda_stream__"):
         return int(stream.__cuda_stream__()[1])
     for name in ("cuda_stream", "ptr"):  # PyTorch, CuPy
@@ -45,10 +46,12 @@ def _on_gpu(name: str, array: Any, written: bool) -> tuple[int, int]:
 def _moved(
     node: Node, pool: Any, index: Any, packed: Any, stream: Any, block: int | None, limit: float | None, back: bool
 ) -> str:
+    require_node(node)
+    limit = optional_real("max_slowdown", limit)
     memory = host_array("pool", pool, written=back)
     if memory.ndim == 0 or memory.size == 0:
         raise UsageError("the pool has no elements")
-    size = memory.nbytes // memory.shape[0] if block is None else block
+    size = memory.nbytes // memory.shape[0] if block is None else whole("block", block, 1)
     given = np.asarray(index)
     if given.dtype.kind not in "iu" or given.ndim != 1:
         raise UsageError(f"index: give integers in one dimension, not {given.dtype} in {given.ndim}")

@@ -6,14 +6,28 @@ import math
 import sys
 from collections.abc import Callable, Sequence
 from functools import cache
+from os import PathLike
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from shiplap import _core
-from shiplap._arrays import array_at, host_array
-from shiplap._job import Job
+from shiplap._arguments import (
+    MOST_SMALL,
+    file_name,
+    flag,
+    function,
+    optional_real,
+    real,
+    several,
+    shape_of,
+    text,
+    whole,
+)
+from shiplap._arrays import array_at, host_array, require_plain
+from shiplap._core import UsageError
+from shiplap._job import Job, require_job
 from shiplap._plan import Plan
 from shiplap._show import SECONDS, Table, object_of, preformatted
 
@@ -94,21 +108,27 @@ class Node:
         say
             Called with a line that says where the figures come from.
         """
-        return cls(_core.Node.load_or_measure(device, say))
+        return cls(_core.Node.load_or_measure(text("device", device), function("say", say)))
 
     @classmethod
-    def open(cls, device: str, profile: str) -> Node:
+    def open(cls, device: str, profile: str | PathLike[str]) -> Node:
         """Open a device with the figures of a profile, which has a built-in name or is a file."""
-        return cls(_core.Node.with_profile(device, profile))
+        return cls(_core.Node.with_profile(text("device", device), file_name("profile", profile)))
 
     @classmethod
-    def from_profile(cls, name_or_path: str) -> Node:
-        """Return a node that is known by its profile only: jobs can be planned and not run."""
-        return cls(_core.Node.from_profile(name_or_path))
+    def from_profile(cls, name_or_path: str | PathLike[str]) -> Node:
+        """Return a node that is known by its profile only: jobs can be planned and not run.
+
+        Arrays are pageable for it, unless they are pinned memory that an open device knows.
+        """
+        return cls(_core.Node.from_profile(file_name("name_or_path", name_or_path)))
 
     def what_if(self, what: str) -> Node:
-        """Return this node with another link: ``"link=pcie4"``, ``"link=x8"`` or ``"link=0.5"``."""
-        return type(self)(self._core.what_if(what))
+        """Return this node with another link, without a device: ``"link=pcie4"``, ``"link=x8"`` or ``"link=0.5"``.
+
+        Arrays are pageable for it, unless they are pinned memory that an open device knows.
+        """
+        return type(self)(self._core.what_if(text("what", what)))
 
     def simulated(self) -> Node:
         """Return a virtual device with the figures of this node."""
@@ -138,20 +158,28 @@ class Node:
         """Return the profile as its file holds it."""
         return object_of(self._core.profile_json())
 
-    def save_profile(self, path: str) -> None:
+    def save_profile(self, path: str | PathLike[str]) -> None:
         """Write the profile to a file."""
-        self._core.save_profile(str(path))
+        self._core.save_profile(file_name("path", path))
 
-    def pinned_empty(self, shape: int | tuple[int, ...], dtype: DTypeLike = float) -> np.ndarray:
-        """Return an uninitialised NumPy array in pinned memory, from which copies are fastest."""
-        kind = np.dtype(dtype)
-        size = math.prod(shape) if isinstance(shape, tuple) else int(shape)
-        memory = self._core.pinned(max(1, size * kind.itemsize))
-        return array_at(memory.address, shape if isinstance(shape, tuple) else (size,), kind, memory)
+    def pinned_empty(self, shape: int | Sequence[int], dtype: DTypeLike = float) -> np.ndarray:
+        """Return an uninitialised NumPy array in pinned memory, from which copies are fastest.
+
+        Raises
+        ------
+        UsageError
+            For a node without a device, for a type that holds Python objects, and for an impossible shape.
+        """
+        kind = require_plain("dtype", dtype)
+        extents = shape_of(shape)
+        size = whole("shape", math.prod(extents) * kind.itemsize)
+        memory = self._core.pinned(max(1, size))
+        return array_at(memory.address, extents, kind, memory)
 
     def memory_of(self, array: Any) -> str:
         """Return the kind of memory of an array in host memory: ``"pageable"``, ``"pinned"`` or ``"managed"``."""
-        return self._core.kind_of(host_array("array", array, False).ctypes.data)
+        found = host_array("array", array, False)
+        return self._core.kind_of(found.ctypes.data, found.nbytes)
 
     def plan(
         self,
@@ -195,19 +223,20 @@ class Node:
         Unsupported
             When no strategy can do the job.
         """
+        require_job(job)
         options = _core.PlanOptions()
-        options.strategies = [strategies] if isinstance(strategies, str) else list(strategies)
-        options.chunks = [chunks] if isinstance(chunks, int) else list(chunks)
-        options.gpus = gpus
-        options.device_memory = device_memory
-        options.runs = runs
-        options.may_pin = may_pin
-        options.race = race
-        options.check_reach = check_reach
-        options.max_slowdown = max_slowdown
+        options.strategies = several("strategies", strategies, text)
+        options.chunks = several("chunks", chunks, lambda name, value: whole(name, value, 0, MOST_SMALL))
+        options.gpus = whole("gpus", gpus, 0, MOST_SMALL)
+        options.device_memory = whole("device_memory", device_memory)
+        options.runs = whole("runs", runs)
+        options.may_pin = flag("may_pin", may_pin)
+        options.race = real("race", race)
+        options.check_reach = flag("check_reach", check_reach)
+        options.max_slowdown = optional_real("max_slowdown", max_slowdown)
         job._require_parameters()
         if self.has_gpu:
-            job = job._started(self._core, device_memory)
+            job = job._started(self._core, options.device_memory)
         return Plan(_core.plan(self._core, job._core, options))
 
     def movers(
@@ -235,9 +264,18 @@ class Node:
         memory_bound, thread_block
             A kernel beside the move: how far device memory bounds it (0 to 1), and seconds of a thread block.
         """
-        counts = (counts,) if isinstance(counts, int) else counts
-        core = self._core.movers(list(counts), pool, regular, max_slowdown, memory_bound, thread_block)
-        return Movers(core, counts)
+        numbers = several("counts", counts, lambda name, value: whole(name, value, 1))
+        if not numbers:
+            raise UsageError("`counts` is empty: give a number of blocks, or several")
+        core = self._core.movers(
+            numbers,
+            text("pool", pool),
+            flag("regular", regular),
+            optional_real("max_slowdown", max_slowdown),
+            optional_real("memory_bound", memory_bound, most=1),
+            optional_real("thread_block", thread_block),
+        )
+        return Movers(core, numbers)
 
     def __str__(self) -> str:
         return self._core.profile_text()
@@ -247,6 +285,13 @@ class Node:
 
     def _repr_html_(self) -> str:
         return preformatted(str(self))
+
+
+def require_node(node: Any) -> Node:
+    """Return the node; raise UsageError for anything else."""
+    if not isinstance(node, Node):
+        raise UsageError(f"`node` {node!r}: give a Node, as from Node.load_or_measure")
+    return node
 
 
 @cache
@@ -260,10 +305,12 @@ def default_node() -> Node:
 
 def node_of(node: Node | str | None) -> Node:
     """Return the node, or that of a device by its name; `default_node` for None."""
-    return Node.load_or_measure(node) if isinstance(node, str) else node or default_node()
+    if node is None:
+        return default_node()
+    return Node.load_or_measure(node) if isinstance(node, str) else require_node(node)
 
 
-def pinned_empty(shape: int | tuple[int, ...], dtype: DTypeLike = float) -> np.ndarray:
+def pinned_empty(shape: int | Sequence[int], dtype: DTypeLike = float) -> np.ndarray:
     """Return an uninitialised NumPy array in pinned memory of `default_node`.
 
     On a machine with a GPU the memory is pinned for all nodes with GPUs. A virtual device knows its own pinned memory

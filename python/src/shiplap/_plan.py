@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from shiplap import _core
+from shiplap._arguments import MOST_SMALL, flag, real, whole
 from shiplap._show import SECONDS, Table, object_of, preformatted
 
 
@@ -60,7 +61,7 @@ class Prepared:
         When the run takes longer than `limit` seconds, `TimedOut` is raised, and the GPU keeps the memory of the run
         until its kernels end. 0: without limit.
         """
-        return self._core.run(limit)
+        return self._core.run(real("limit", limit))
 
 
 class Plan(Table):
@@ -127,7 +128,9 @@ class Plan(Table):
         trace
             Whether one further run is traced, so that the report has a picture of its timeline.
         """
-        return Report(self._core.run(repeats, warm_up, ideal_overlap, "best" if trace else "none"))
+        repeats, warm_up = whole("repeats", repeats, 1, MOST_SMALL), whole("warm_up", warm_up, 0, MOST_SMALL)
+        trace_by = "best" if flag("trace", trace) else "none"
+        return Report(self._core.run(repeats, warm_up, flag("ideal_overlap", ideal_overlap), trace_by))
 
     def __str__(self) -> str:
         return self._core.explain()

@@ -22,7 +22,7 @@ def preformatted(text: str) -> str:
 
 
 class Table:
-    """A result with rows."""
+    """A result with rows and a picture."""
 
     def rows(self) -> list[dict[str, Any]]:
         """Return the rows as dictionaries."""
@@ -34,5 +34,10 @@ class Table:
 
         return pandas.DataFrame(self.rows())
 
+    def _repr_svg_(self) -> str:
+        """Return the picture."""
+        raise NotImplementedError
+
     def _repr_html_(self) -> str:
-        return preformatted(str(self))
+        # Notebooks show one of the forms of a result, and HTML before SVG.
+        return preformatted(str(self)) + self._repr_svg_()

@@ -82,7 +82,11 @@ void CudaExecution::submit(const RunOptions& options) {
     choose_clock();
     for (std::size_t agent = 0; agent < commands_.size(); ++agent) made_[agent] = 0;
     if (agents_ != nullptr) {
-      began_ = agents_->run([this](std::size_t agent) { make_calls(agent); }, [&] { start(); });
+      began_ = agents_->run([this](std::size_t agent) { make_calls(agent); }, [&] { start(); },
+                            [this] {
+                              if (options_.stop && options_.stop())
+                                throw Cancelled("the run was stopped before its next chunk");
+                            });
     } else {
       start();
       began_ = Clock::now();

@@ -30,6 +30,8 @@ void CudaExecution::make_calls(std::size_t agent) {
   std::uint32_t made = 0;
   for (const Command& command : commands_[agent]) {
     if (command.may_stop && options_.stop && options_.stop()) cancel(command);
+    // The output of a chunk whose kernel is not launched stays as it was.
+    if (!alone && agents_->has_failed() && (command.may_stop || command.kernel != nullptr)) cancel(command);
     if (command.kind == Step::Kind::await) {
       if (!await(command)) return;
     } else if (command.host) {

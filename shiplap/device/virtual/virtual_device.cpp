@@ -27,6 +27,22 @@ namespace {
 /// Time of a block of the spin kernel, the same as on a GPU (`spin_cycles` in cuda/probe_kernels.hpp).
 constexpr Seconds spin_block_time = microseconds(10);
 
+/// The memory of all virtual devices, by its end. It is never destroyed, because memory may be released while the
+/// process ends.
+struct SharedMemory {
+  struct Block {
+    const std::byte* begin;
+    std::weak_ptr<std::byte> memory;
+  };
+  std::mutex mutex;
+  std::map<const std::byte*, Block> blocks;
+
+  static SharedMemory& all() {
+    static auto& memory = *new SharedMemory;
+    return memory;
+  }
+};
+
 /// The blocks of memory that the device has allocated, by address. A block may outlive the device, so this object may
 /// too.
 class Allocations {
@@ -167,16 +183,28 @@ class VirtualDevice : public MeasurableDevice {
       else
         munmap(p, rounded);
     };
-    // Nothing that may throw comes behind the entry of the block.
-    Memory::Release release = [given = allocations_, give_back](std::byte* p) {
-      given->remove(p);
-      give_back(p);
-    };
-    std::unique_ptr<std::byte, decltype(give_back)> data(
-        moved ? touched_memory(rounded, page) : reserved_memory(rounded), give_back);
+    std::byte* const data = moved ? touched_memory(rounded, page) : reserved_memory(rounded);
     if (data == nullptr) throw Error(fmt::format("{}: no host memory for {}", id_, to_string(size)));
-    allocations_->add(data.get(), {.name = {}, .place = place, .memory = kind, .size = size});
-    return Memory(data.release(), size, place, kind, std::move(release));
+    std::shared_ptr<std::byte> shared(data, [give_back, end = data + rounded](std::byte* p) {
+      {
+        SharedMemory& all = SharedMemory::all();
+        const std::lock_guard lock(all.mutex);
+        all.blocks.erase(end);
+      }
+      give_back(p);
+    });
+    {
+      SharedMemory& all = SharedMemory::all();
+      const std::lock_guard lock(all.mutex);
+      all.blocks[data + rounded] = {.begin = data, .memory = shared};
+    }
+    // Nothing that may throw comes behind the entry of the block.
+    Memory::Release release = [given = allocations_, shared = std::move(shared)](std::byte* p) mutable {
+      given->remove(p);
+      shared.reset();
+    };
+    allocations_->add(data, {.name = {}, .place = place, .memory = kind, .size = size});
+    return Memory(data, size, place, kind, std::move(release));
   }
 
   MemoryKind kind_of(const std::byte* data, Bytes size) const override {
@@ -185,8 +213,7 @@ class VirtualDevice : public MeasurableDevice {
       return given ? given->memory : MemoryKind::pageable;
     };
     const MemoryKind first = kind_at(data);
-    if (size.count > 1 && is_pinned(first) != is_pinned(kind_at(data + size.count - 1)))
-      throw pinned_in_part(size);
+    if (size.count > 1 && is_pinned(first) != is_pinned(kind_at(data + size.count - 1))) throw pinned_in_part(size);
     return first;
   }
 
@@ -312,7 +339,9 @@ class VirtualDevice : public MeasurableDevice {
   }
 
   /// The NUMA node of Place::host(); any_numa_node when the profile has no link.
-  std::uint16_t default_node() const { return profile_.links.empty() ? any_numa_node : profile_.links.front().numa_node; }
+  std::uint16_t default_node() const {
+    return profile_.links.empty() ? any_numa_node : profile_.links.front().numa_node;
+  }
   Bytes free_on(std::uint16_t gpu) const { return profile_.gpus[gpu].memory - allocations_->on_gpu(gpu); }
 
   std::vector<std::uint16_t> numa_nodes() const {
@@ -332,6 +361,13 @@ class VirtualDevice : public MeasurableDevice {
 };
 
 }  // namespace
+
+std::shared_ptr<const void> share_virtual_memory(const std::byte* address) {
+  SharedMemory& all = SharedMemory::all();
+  const std::lock_guard lock(all.mutex);
+  const auto block = all.blocks.upper_bound(address);
+  return block != all.blocks.end() && block->second.begin <= address ? block->second.memory.lock() : nullptr;
+}
 
 std::shared_ptr<MeasurableDevice> open_virtual(Profile profile, std::string id, VirtualBytes bytes) {
   return std::make_shared<VirtualDevice>(std::move(profile), std::move(id), bytes);

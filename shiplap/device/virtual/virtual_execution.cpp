@@ -159,12 +159,11 @@ Seconds VirtualExecution::end_of(StreamId stream, const Timeline& timeline) cons
   return end;
 }
 
-// As on a GPU: a host agent whose op fails, or that is told to stop, submits nothing more, and the others go on until
-// they need what it has not done.
+// As on a GPU: a host agent whose op fails, or that is told to stop, submits nothing more, and the others begin no
+// further chunk and launch no further kernel. The output of a chunk whose kernel is not launched stays as it was.
 std::optional<Schedule> VirtualExecution::perform(const RunOptions& options) {
   if (schedule_.as_graph && options.stop && options.stop())
     throw Cancelled("the run was stopped before its graph was launched");
-  const bool may_stop = options.stop && !schedule_.as_graph;
   std::optional<Schedule> told;
   std::exception_ptr failure;
   std::vector<bool> done(schedule_.ops.size());
@@ -179,7 +178,9 @@ std::optional<Schedule> VirtualExecution::perform(const RunOptions& options) {
       continue;
     }
     try {
-      if (may_stop && begun.insert(op.chunk).second && options.stop())
+      const bool begins = !schedule_.as_graph && begun.insert(op.chunk).second;
+      const bool goes_on = begins || std::holds_alternative<Kernel>(op.what);
+      if ((begins && options.stop && options.stop()) || (failure && goes_on))
         throw Cancelled(fmt::format("the run was stopped before {}", describe(schedule_, OpId{i})));
       const std::optional<Seconds> work = perform(OpId{i});
       done[i] = true;

@@ -24,6 +24,24 @@ std::vector<std::string> workloads() {
           "scalar-add:in=140KiB,out=60KiB,iterations=3"};
 }
 
+TEST(VirtualDevice, memory_lives_as_long_as_those_who_share_it) {
+  std::shared_ptr<const void> shared;
+  const std::byte* last = nullptr;
+  {
+    const Memory memory = device()->allocate(Place::gpu(0), MemoryKind::device, Bytes{10000});
+    memory.bytes().back() = std::byte{7};
+    last = &memory.bytes().back();
+    shared = share_virtual_memory(last);
+    ASSERT_NE(shared, nullptr);
+  }
+  EXPECT_EQ(*last, std::byte{7});
+  EXPECT_NE(share_virtual_memory(last), nullptr);
+  shared.reset();
+  EXPECT_EQ(share_virtual_memory(last), nullptr);
+  const std::byte elsewhere{};
+  EXPECT_EQ(share_virtual_memory(&elsewhere), nullptr);
+}
+
 TEST(VirtualDevice, gives_the_right_bytes_under_every_strategy_layout_and_chunk_count) {
   const auto gpu = device();
   for (const std::string& name : workloads()) {
