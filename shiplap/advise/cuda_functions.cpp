@@ -87,7 +87,9 @@ std::optional<Reads> watched(std::string_view name_in_cupti) {
   return longest == nullptr ? std::nullopt : std::optional(longest->second);
 }
 
-bool is_asynchronous(std::string_view name) { return name.find("Async") != name.npos; }
+bool is_asynchronous(std::string_view name) {
+  return name.find("Async") != name.npos || name.find("GraphLaunch") != name.npos;
+}
 
 bool manages_memory(std::string_view name) {
   constexpr std::array parts{"Malloc", "Alloc", "Free", "Register", "Unregister"};  // the last two pin and unpin

@@ -122,6 +122,7 @@ class OpMaker {
     stream_waits_.erase(stream);
     describe(call, span, placed);
     last_of_stream_[stream] = ops_.size();
+    gpus_.insert(stream.gpu);
     ops_.push_back(std::move(placed));
   }
 
@@ -269,10 +270,9 @@ class OpMaker {
     if (!awaited) return;
     std::ranges::sort(*awaited);
     awaited->erase(std::ranges::unique(*awaited).begin(), awaited->end());
-    // What ended later was not waited for: the order may have meant a stream of another GPU.
-    std::erase_if(*awaited, [&](std::size_t op) {
-      return call.order->gpu == RecordedOrder::unknown_gpu && ops_[op].end > call.record->time.end;
-    });
+    // Of several GPUs, that of what ended later was not meant.
+    if (call.order->gpu == RecordedOrder::unknown_gpu && gpus_.size() > 1)
+      std::erase_if(*awaited, [&](std::size_t op) { return ops_[op].end > call.record->time.end; });
     PlacedOp placed = begun(call, thread);
     placed.op.kind = StepOp::Kind::wait;
     std::uint64_t waited = placed.call.start;
@@ -288,6 +288,7 @@ class OpMaker {
   std::unordered_map<std::size_t, std::size_t> op_of_record_;
   std::map<std::uint32_t, Thread> threads_;
   std::map<StreamOfGpu, std::size_t> last_of_stream_;
+  std::set<std::uint32_t> gpus_;  ///< the GPUs that have had work
   std::map<std::uint32_t, std::size_t>
       awaited_before_;  ///< ops before this one had been awaited by the last wait for the GPU, by GPU
   std::unordered_map<std::uint64_t, std::vector<std::size_t>> recorded_;  ///< the ops before an event, by event

@@ -7,7 +7,7 @@
 namespace shiplap {
 namespace {
 
-constexpr std::chrono::milliseconds between_calls{10};  // of `meanwhile`
+constexpr std::chrono::milliseconds between_calls{10};  // time between two calls of `meanwhile`
 
 }  // namespace
 

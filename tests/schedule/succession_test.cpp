@@ -136,7 +136,7 @@ TEST(Succession, refuses_what_cannot_be_submitted_behind_others_and_says_why) {
       message_of([&] {
         succession(std::array{Successor{&one, 0}, Successor{&managed, 0, 0}});
       }),
-      "schedules of one slot share buffer 0, which is pinned memory on host 0 in one and managed memory on host 0 "
+      "schedules of one slot share buffer 0, which is pinned memory on host in one and managed memory on host "
       "in another");
   EXPECT_THROW(succession(std::array{Successor{&one, 0, 0}}), Error);
 }
