@@ -54,10 +54,10 @@ Node load_or_measure(MeasurableDevice& device, const std::function<void(std::str
 
 MeasurableDevice& device_of(const Node& node, std::string_view what) {
   if (node.device == nullptr)
-    throw UsageError(fmt::format(
-        "{}: nothing runs on a node without a device: make the node of a device, as in node_of(*open(\"cuda:0\"), "
-        "profile); the device may be virtual",
-        what));
+    throw UsageError(
+        fmt::format("{}: the node has no device, so nothing runs on it: make the node of a device, which may "
+                    "be virtual, as in node_of(*open(\"cuda:0\"), profile)",
+                    what));
   return *node.device;
 }
 

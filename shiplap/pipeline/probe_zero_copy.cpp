@@ -22,7 +22,7 @@ constexpr std::uint64_t steps = 4;     // factor between two launch sizes
 constexpr std::size_t launch_sizes = 3;
 constexpr Bytes copy_size = 4_MiB;
 constexpr std::uint32_t copies_timed = 4;
-constexpr unsigned positions_written = 8;  // number of launches that write results where the caller has them
+constexpr unsigned positions_written = 8;  // the number of places where launches write arrays of the caller
 constexpr double hopeless = 2;             // no plan chooses a kernel that takes longer than copying by this factor
 
 /// Which arrays are in host memory.

@@ -132,7 +132,7 @@ TEST_F(Move, sizes_and_pointers_that_cannot_be_are_refused) {
   EXPECT_THAT(message_of<UsageError>(with(block, 0_B, nullptr)), HasSubstr("null"));
   const Node planned = node_of(planted_profile());
   EXPECT_THAT(message_of<UsageError>([&] { move(planned, blocks(), index, packed.data(), nullptr); }),
-              HasSubstr("without a device"));
+              HasSubstr("no device"));
 }
 
 TEST_F(Move, an_empty_list_moves_nothing) {

@@ -93,7 +93,7 @@ TEST(Adaptive, keeps_the_device_that_it_runs_on) {
 TEST(Node, without_a_device_is_refused_with_the_remedy_by_all_that_runs_something) {
   const Node node = node_of(planted_profile());
   TwofoldJob doubling;
-  const auto says = AllOf(HasSubstr("a node without a device"), HasSubstr("node_of("));
+  const auto says = AllOf(HasSubstr("the node has no device"), HasSubstr("node_of("));
   EXPECT_THAT(message_of<UsageError>([&] { Adaptive{node, doubling.job()}; }), says);
   EXPECT_THAT(message_of<UsageError>([&] { run_kernel_once(node, doubling.job()); }), says);
   EXPECT_THAT(message_of<UsageError>([&] { begin_evaluation(node); }), says);

@@ -156,7 +156,7 @@ TEST(RunKernelOnce, needs_a_device) {
   bool ran = false;
   const Job job = Job{100, "mine"}.inout("x", x).host_kernel([&](Chunk, auto) { ran = true; });
   EXPECT_THAT(message_of<UsageError>([&] { run_kernel_once(node_of(planted_profile()), job, {}); }),
-              HasSubstr("mine: nothing runs on a node without a device: "));
+              HasSubstr("mine: the node has no device"));
   EXPECT_FALSE(ran);
   const auto gpu = planted_gpu();
   run_kernel_once(node_of(*gpu, planted_profile()), job, {});
