@@ -5,7 +5,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -15,6 +14,7 @@
 #include <vector>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/file_system.hpp"
 #include "shiplap/core/temporary_file.hpp"
 #include "shiplap/core/text_file.hpp"
 #include "shiplap/pipeline/adaptive.hpp"
@@ -28,17 +28,20 @@ constexpr std::size_t most_decisions_kept = 24;
 constexpr auto line_every = std::chrono::milliseconds(200);
 
 /// Writes the log line by line, so that it can be replayed even when the program was killed. It takes the place of an
-/// earlier log with its first line.
+/// earlier log with its first line. It ends when it has become as long as what is read of a log.
 class LogFile {
  public:
-  explicit LogFile(const std::string& path) try
-      : path_(path), file_(std::filesystem::weakly_canonical(path).parent_path()) {
+  explicit LogFile(const std::string& path) try : path_(path), file_(file_behind_links(path).parent_path()) {
   } catch (const std::system_error& error) {
     throw Error(fmt::format("{}: it cannot be written ({})", path, error.code().message()));
   }
   void operator()(std::string_view line) {
+    if (length_.has_ended()) return;
+    if (!length_.takes(line))
+      return note(fmt::format("{} has {}, and no more of a log is read: what follows is not in it", path_,
+                              to_string(Bytes{length_.bytes()})));
     int failure = file_.write(fmt::format("{}\n", line));
-    if (failure == 0 && !has_begun_) failure = file_.replace(std::filesystem::weakly_canonical(path_));
+    if (failure == 0 && !has_begun_) failure = file_.replace(file_behind_links(path_));
     if (failure != 0)
       throw Error(fmt::format("{}: writing failed: {}", path_, std::generic_category().message(failure)));
     has_begun_ = true;
@@ -47,6 +50,7 @@ class LogFile {
  private:
   std::string path_;
   TemporaryFile file_;
+  LogLength length_;
   bool has_begun_ = false;
 };
 
@@ -127,7 +131,9 @@ CLI::Option* add_adaptive_flags(CLI::App& command, AdaptiveFlags& flags) {
                          "on a virtual device, multiply the kernel's time by these factors in turn, each for N batches "
                          "(\"1,4:100\")"))
       ->type_name("F,F:N");
-  needs_it(command.add_option("--log", flags.log, "write what is observed and decided, for shiplap replay"))
+  needs_it(
+      declare_file(command.add_option("--log", flags.log, "write what is observed and decided, for shiplap replay"),
+                   FileUse::write))
       ->type_name("FILE");
   return adaptive;
 }
@@ -236,7 +242,6 @@ void run_adaptive(const AdaptiveFlags& flags, const WorkloadFlags& workload_flag
   AdaptiveOptions options{.in_flight = flags.in_flight};
   if (!flags.latency_limit.empty())
     options.adaptation.latency_limit = parse_seconds(flags.latency_limit, "--latency-limit");
-  if (!flags.log.empty()) require_writable(flags.log, "--log");
   Batches batches = batches_of(workload_flags, frames);
   Workload& workload = batches.workload;
   const OpenedNode opened = open_node(node_flags);
@@ -300,7 +305,8 @@ void add_replay(CLI::App& app) {
   };
   auto flags = std::make_shared<Flags>();
   auto* command = app.add_subcommand("replay", "Make the decisions of an adaptive run once more, from its log");
-  command->add_option("LOG", flags->log, "what shiplap run --adaptive --log has written")->required();
+  declare_file(command->add_option("LOG", flags->log, "what shiplap run --adaptive --log has written"), FileUse::read)
+      ->required();
   add_json_flag(*command, flags->json);
   command->callback([flags] {
     const Replay again = replay(read_text_file(flags->log, limits::log_bytes), flags->log);

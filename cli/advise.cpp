@@ -20,6 +20,7 @@
 #include "shiplap/advise/advice.hpp"
 #include "shiplap/advise/nsys.hpp"
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/formats.hpp"
 #include "shiplap/core/json.hpp"
 #include "shiplap/core/text_file.hpp"
 #include "shiplap/report/advice_report.hpp"
@@ -81,7 +82,9 @@ void write_pictures(const Advised& advised, const AdviseFlags& flags) {
 
 void show(const Recording& recording, const AdviseFlags& flags) {
   if (!recording.complete) note("the recording breaks off; the program ended without a regular exit");
-  if (recording.lost > 0) note("the recorder had too little memory, so some records are missing");
+  if (recording.lost > 0)
+    note("records are missing: the recorder had too little memory, or the recording is as large as one can be (1 GiB); "
+         "--duration records a shorter time");
   const Advised advised = advise(recording, profile_for(recording, flags), {.range = flags.range, .only = flags.only});
   write_pictures(advised, flags);
   if (flags.json)
@@ -104,53 +107,55 @@ unsigned seconds_of(const std::string& duration) {
 void keep_recordings(const std::vector<fs::path>& files, const fs::path& main, const std::string& as) {
   for (const fs::path& file : files) {
     const std::string process = file.stem().extension().string();  // ".1234"
-    write_file_atomically(file == main ? as : as + process, read_text_file(file.string()));
+    write_file_atomically(file == main ? as : as + process, read_text_file(file.string(), limits::log_bytes));
   }
 }
 
-/// What a program did: how it ended, and the recording of the process that gave a GPU the most work.
-struct RecordedWork {
-  int exit_code = 0;
-  std::optional<Recording> recording{};
-};
-
-/// Runs and records the program. Nothing temporary is left when it returns or when a signal ends this process.
-RecordedWork record(const std::vector<std::string>& program, const AdviseFlags& flags) {
-  HeldSignals signals;
-  const TemporaryFolder folder;
-  const RecordedProgram recorded = run_recorded(program, folder.path(), seconds_of(flags.duration), signals);
+/// The recording of the process that gave a GPU the most work; nullopt when none gave it any. All are kept where the
+/// flags say so.
+std::optional<Recording> main_recording(const RecordedProgram& recorded, const AdviseFlags& flags) {
   for (const std::string& why : recorded.refused) note("a process was not recorded: " + why);
   auto main = busiest(recorded.recordings);
   if (!main || work_in(main->first) == 0) {
     note("nothing was recorded: no process of the program gave a GPU any work");
-    return {.exit_code = recorded.exit_code};
+    return std::nullopt;
   }
   if (recorded.recordings.size() > 1)
     note(fmt::format("{} processes used a GPU; the advice is for the one that gave it the most work",
                      recorded.recordings.size()));
   if (!flags.record.empty()) keep_recordings(recorded.recordings, main->second, flags.record);
-  return {.exit_code = recorded.exit_code, .recording = std::move(main->first)};
+  return std::move(main->first);
 }
 
-/// Runs and records the program, gives advice, and returns the program's exit code.
+/// Runs and records the program, gives advice, and returns the program's exit code, whatever becomes of the advice.
 int advise_program(const std::vector<std::string>& program, const AdviseFlags& flags) {
-  const RecordedWork recorded = record(program, flags);
-  if (!recorded.recording) return recorded.exit_code;
-  try {
-    show(*recorded.recording, flags);
-  } catch (const Error& error) {
-    note(fmt::format("no advice: {}", error.what()));
-    return recorded.exit_code != 0 ? recorded.exit_code : static_cast<int>(error.code());
+  RecordedProgram recorded;
+  std::optional<Recording> recording;
+  const auto exit_code_after = [&recorded](const auto& work) {
+    try {
+      work();
+      return recorded.exit_code;
+    } catch (const std::exception& error) {
+      note(fmt::format("no advice: {}", error.what()));
+      const auto* known = dynamic_cast<const Error*>(&error);
+      return recorded.exit_code != 0 ? recorded.exit_code
+                                     : static_cast<int>(known != nullptr ? known->code() : ExitCode::failure);
+    }
+  };
+  {
+    // Nothing temporary is left at the end of this scope or when a signal ends this process.
+    HeldSignals signals;
+    const TemporaryFolder folder;
+    recorded = run_recorded(program, folder.path(), seconds_of(flags.duration), signals);
+    const int code = exit_code_after([&] { recording = main_recording(recorded, flags); });
+    if (!recording) return code;
   }
-  return recorded.exit_code;
+  return exit_code_after([&] { show(*recording, flags); });
 }
 
 void run_advise(const std::string& file, const std::vector<std::string>& program, const AdviseFlags& flags) {
   if (file.empty() == program.empty())
     throw UsageError("give a recording, or a program behind --, as in: shiplap advise -- python3 train.py");
-  for (const auto& [path, flag] :
-       {std::pair{&flags.svg, "--svg"}, {&flags.trace, "--trace"}, {&flags.record, "--record"}})
-    if (!path->empty()) require_writable(*path, flag);
   if (file.empty()) {
     if (const int code = advise_program(program, flags); code != 0) throw CLI::RuntimeError(code);
   } else {
@@ -167,11 +172,11 @@ void add_advise(CLI::App& app, std::vector<std::string> program) {
   auto file = std::make_shared<std::string>();
   auto* command = app.add_subcommand(
       "advise", "Record a program that nobody changes, and say what another way of moving its data would take");
-  command->add_option("recording", *file, "a file of --record, or an SQLite export of nsys")->type_name("RECORDING");
+  declare_file(command->add_option("recording", *file, "a file of --record, or an SQLite export of nsys"),
+               FileUse::read)
+      ->type_name("RECORDING");
   add_device_flag(*command, flags->node.device);
-  command->add_option("--profile", flags->node.profile, "predict from this profile (name or file)")
-      ->type_name("P")
-      ->excludes("--device");
+  add_profile_flag(*command, flags->node.profile, "predict from this profile (name or file)")->excludes("--device");
   command->add_option("--duration", flags->duration, "record for this time only, as in 30s (default: to the end)")
       ->type_name("TIME");
   command->add_option("--from", flags->range, "a step is an NVTX range of this name (default: what repeats)")
@@ -182,10 +187,14 @@ void add_advise(CLI::App& app, std::vector<std::string> program) {
       ->type_name("RULE")
       ->delimiter(',')
       ->allow_extra_args(false);  // a RECORDING may follow
-  command->add_option("--record", flags->record, "keep the recording in this file")->type_name("FILE");
-  command->add_option("--svg", flags->svg, "draw the recorded steps above the advised ones into this file")
+  declare_file(command->add_option("--record", flags->record, "keep the recording in this file"), FileUse::write)
       ->type_name("FILE");
-  command->add_option("--trace", flags->trace, "write both as a trace for Perfetto")->type_name("FILE");
+  declare_file(
+      command->add_option("--svg", flags->svg, "draw the recorded steps above the advised ones into this file"),
+      FileUse::write)
+      ->type_name("FILE");
+  declare_file(command->add_option("--trace", flags->trace, "write both as a trace for Perfetto"), FileUse::write)
+      ->type_name("FILE");
   add_json_flag(*command, flags->json);
   command->footer(
       "The exit status is that of PROGRAM. What was recorded are the command line, names, sizes, addresses, times, and "

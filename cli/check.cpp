@@ -158,8 +158,7 @@ void add_check(CLI::App& app) {
   auto flags = std::make_shared<CheckFlags>();
   auto* command = app.add_subcommand("check", "Say whether a node gives what its link, memory and GPU should");
   add_device_flag(*command, flags->device);
-  command->add_option("--profile", flags->profile, "judge this profile: a file, or a built-in or kept name")
-      ->type_name("P");
+  add_profile_flag(*command, flags->profile, "judge this profile: a file, or a built-in or kept name");
   command
       ->add_option("--budget", flags->budget,
                    "end within this time of the start, as in 30s, even when the driver hangs; figures that were not "
@@ -173,9 +172,9 @@ void add_check(CLI::App& app) {
       ->type_name("SCHEME")
       ->capture_default_str();
   command->add_flag("--line", flags->line, "print one line, which begins with OK, LOW, BAD, BUSY or UNKNOWN");
-  command
-      ->add_option("--prometheus", flags->prometheus,
-                   "also write metrics to this file, for node_exporter's textfile collector")
+  declare_file(command->add_option("--prometheus", flags->prometheus,
+                                   "also write metrics to this file, for node_exporter's textfile collector"),
+               FileUse::update)  // a failure is to be reported as a line with --line
       ->type_name("FILE");
   add_json_flag(*command, flags->json);
   command->footer(

@@ -19,6 +19,7 @@
 #include "shiplap/core/printable.hpp"
 #include "shiplap/core/temporary_file.hpp"
 #include "shiplap/plan/memory_choice.hpp"
+#include "shiplap/profile/more_gpus.hpp"
 #include "shiplap/profile/profile.hpp"
 #include "shiplap/report/terminal.hpp"
 #include "shiplap/strategy/strategy.hpp"
@@ -71,13 +72,16 @@ std::uint32_t chunks_of(const std::string& text, const Job& job) {
 }  // namespace
 
 void add_workload_flags(CLI::App& app, WorkloadFlags& flags) {
-  app.add_option("WORKLOAD", flags.name, "built-in name with parameters, or a .json file");
+  declare_file(app.add_option("WORKLOAD", flags.name, "built-in name with parameters, or a .json file"), FileUse::read,
+               files_of_workload);
   app.add_option("--in", flags.in, "stated by hand: bytes that go to the GPU")->type_name("SIZE");
   app.add_option("--out", flags.out, "stated by hand: bytes that come back")->type_name("SIZE");
   app.add_option("--kernel", flags.kernel, "kernel time of the whole job, stated instead of measured or derived")
       ->type_name("TIME");
-  app.add_option("--kernel-profile", flags.kernel_profile,
-                 "kernel times from this file (written by tune --write-kernel) instead of measured or derived ones")
+  declare_file(app.add_option(
+                   "--kernel-profile", flags.kernel_profile,
+                   "kernel times from this file (written by tune --write-kernel) instead of measured or derived ones"),
+               FileUse::read)
       ->type_name("FILE")
       ->excludes("--kernel");
   app.add_option("--memory", flags.memory,
@@ -153,7 +157,7 @@ void add_choice_flags(CLI::App& app, ChoiceFlags& flags) {
       ->excludes("--graph");
   app.add_option("--gpus", flags.gpus, "number of the device's GPUs that share the items, as with --device cuda:0,1")
       ->type_name("N")
-      ->check(CLI::Range(1u, 64u))
+      ->check(CLI::Range(1u, most_gpus))
       ->capture_default_str();
   app.add_option("--device-memory", flags.device_memory,
                  "most memory of each GPU that may be used, as in 8GiB (default: what is free)")
@@ -224,9 +228,15 @@ PlanOptions plan_options_of(const ChoiceFlags& choice, const UseFlags& use, cons
 }
 
 void add_device_flag(CLI::App& app, std::string& device) {
-  app.add_option("--device", device,
-                 "cuda:N (cuda:0,1 for several), virtual:NAME or virtual:FILE (default: a GPU if there is one)")
+  declare_file(app.add_option("--device", device,
+                              "cuda:N or virtual:NAME or virtual:FILE; several GPUs: cuda:0,1 or virtual:h200:2 "
+                              "(default: a GPU if there is one)"),
+               FileUse::read, files_of_device)
       ->type_name("D");
+}
+
+CLI::Option* add_profile_flag(CLI::App& app, std::string& profile, const std::string& help) {
+  return declare_file(app.add_option("--profile", profile, help), FileUse::read, files_of_profile)->type_name("P");
 }
 
 void add_json_flag(CLI::App& app, bool& json) {
@@ -246,27 +256,16 @@ TextStyle style_of_stdout() {
 
 void print(std::string_view text) { print_verbatim(printable_lines(in_flags(text), style_of_stdout().colour)); }
 
-void print_json(const Json& json) { print_verbatim(json_text(json, 2) + "\n"); }
+void print_json(const Json& json) {
+  const std::string text = json_text(json, 2) + "\n";
+  print_verbatim(text);
+  if (text.size() > limits::document_bytes)
+    note(fmt::format("the JSON has {}, and shiplap report reads no more than {} of it", to_string(Bytes{text.size()}),
+                     to_string(Bytes{limits::document_bytes})));
+}
 
 void print_to_stderr(std::string_view text) { print_error(printable_lines(in_flags(text))); }
 
 void note(std::string_view text) { print_to_stderr(wrap(fmt::format("note: {}", text), 100, "      ") + "\n"); }
-
-void require_writable(const std::filesystem::path& path, std::string_view flag) {
-  namespace fs = std::filesystem;
-  std::error_code ignored;
-  const auto refuse = [&](std::string_view why) { throw Error(fmt::format("{} {}: {}", flag, path.string(), why)); };
-  const fs::path parent = path.has_parent_path() ? path.parent_path() : fs::path(".");
-  if (fs::exists(path, ignored) && !fs::is_regular_file(path, ignored))
-    refuse("this is not a regular file; name a file to be written");
-  if (!fs::is_directory(parent, ignored))
-    refuse(fmt::format("there is no directory {}; create it or name another file", parent.string()));
-  // A file is made, because permissions do not hold for root and a file system can be read-only.
-  try {
-    const TemporaryFile probe(parent);
-  } catch (const std::system_error& error) {
-    refuse(fmt::format("cannot write into {} ({}); name a file elsewhere", parent.string(), error.code().message()));
-  }
-}
 
 }  // namespace shiplap::cli

@@ -1,11 +1,11 @@
 // Code that the subcommands share: flags for workloads and choices, and how output is printed.
 #pragma once
 
-#include <filesystem>
 #include <string>
 #include <string_view>
 
 #include "cli/cli11.hpp"
+#include "cli/files.hpp"
 #include "cli/output.hpp"
 #include "shiplap/core/json.hpp"
 #include "shiplap/pipeline/plan.hpp"
@@ -62,6 +62,7 @@ void add_race_flag(CLI::App&, std::string& race, const std::string& help);
 PlanOptions plan_options_of(const ChoiceFlags&, const UseFlags&, const Job&);
 
 void add_device_flag(CLI::App&, std::string& device);
+CLI::Option* add_profile_flag(CLI::App&, std::string& profile, const std::string& help);
 void add_json_flag(CLI::App&, bool& json);
 
 /// The style has colour when stdout is a terminal, TERM names one that knows colours, and NO_COLOR is unset. Its width
@@ -76,8 +77,5 @@ void print_to_stderr(std::string_view text);
 void print_json(const Json&);
 /// Prints "note: …" on stderr, wrapped.
 void note(std::string_view text);
-
-/// Throws Error that names the flag when `path` cannot be written. It is called before any work is done.
-void require_writable(const std::filesystem::path& path, std::string_view flag);
 
 }  // namespace shiplap::cli

@@ -18,9 +18,11 @@ namespace shiplap::cli {
 void add_compare(CLI::App& app) {
   auto flags = std::make_shared<CompareFlags>();
   auto* command = app.add_subcommand("compare", "Say whether a node became worse than a baseline");
-  command->add_option("BASELINE", flags->baseline, "profile as it should be: a file, or a built-in or kept name")
+  declare_file(
+      command->add_option("BASELINE", flags->baseline, "profile as it should be: a file, or a built-in or kept name"),
+      FileUse::read, files_of_profile)
       ->required();
-  command->add_option("NOW", flags->now, "profile to judge")->required();
+  declare_file(command->add_option("NOW", flags->now, "profile to judge"), FileUse::read, files_of_profile)->required();
   command->add_option("--tolerance", flags->tolerance, "how much longer a figure may take")
       ->type_name("SHARE")
       ->capture_default_str();

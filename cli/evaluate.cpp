@@ -17,14 +17,7 @@
 namespace shiplap::cli {
 namespace {
 
-void require_writable_files(const EvaluateFlags& flags) {
-  if (!flags.output.empty()) require_writable(flags.output, "-o");
-  if (!flags.markdown.empty()) require_writable(flags.markdown, "--markdown");
-  if (!flags.csv.empty()) require_writable(flags.csv, "--csv");
-}
-
 void run_evaluate(const EvaluateFlags& flags) {
-  require_writable_files(flags);
   if (!flags.again.empty()) return evaluate_again(flags);
   if (flags.random > 0) return evaluate_random(flags);
   evaluate_grid(flags);
@@ -64,10 +57,10 @@ void add_grid_flags(CLI::App& command, EvaluateFlags& flags) {
 
 /// The recorded or random jobs that are evaluated instead of named workloads.
 void add_source_flags(CLI::App& command, EvaluateFlags& flags, CLI::Option* workloads) {
-  command
-      .add_option("--again", flags.again,
-                  "instead of a device: an evaluation that was written before with -o; what it observed, beside what "
-                  "this version predicts on --profile")
+  declare_file(command.add_option("--again", flags.again,
+                                  "instead of a device: an evaluation that was written before with -o; what it "
+                                  "observed, beside what this version predicts on --profile"),
+               FileUse::read)
       ->type_name("FILE")
       ->excludes(workloads);
   CLI::Option* random =
@@ -78,7 +71,10 @@ void add_source_flags(CLI::App& command, EvaluateFlags& flags, CLI::Option* work
           ->type_name("N")
           ->check(CLI::Range(1u, 100000u))
           ->excludes(workloads);
-  command.add_option("--seed", flags.seed, "seed of --random (default: 1)")->type_name("N")->needs(random);
+  command.add_option("--seed", flags.seed, "seed of --random (default: 1)")
+      ->type_name("N")
+      ->check(CLI::NonNegativeNumber)
+      ->needs(random);
   command.add_option("--race", flags.race, "time budget of each race of --random (default: 200ms)")
       ->type_name("TIME")
       ->needs(random);
@@ -88,17 +84,22 @@ void add_source_flags(CLI::App& command, EvaluateFlags& flags, CLI::Option* work
 }
 
 void add_output_flags(CLI::App& command, EvaluateFlags& flags) {
-  CLI::Option* output = command
-                            .add_option("-o,--output", flags.output,
-                                        "write points, samples and statistics to this JSON file as they come")
-                            ->type_name("FILE");
+  CLI::Option* output =
+      declare_file(command.add_option("-o,--output", flags.output,
+                                      "write points, samples and statistics to this JSON file as they come"),
+                   FileUse::write)
+          ->type_name("FILE");
   command
       .add_flag("--resume", flags.resume,
                 "go on where an interrupted evaluation left FILE, and run only what is not in it")
       ->needs(output)
       ->excludes(command.get_option("--again"));
-  command.add_option("--markdown", flags.markdown, "write the tables to this Markdown page")->type_name("FILE");
-  command.add_option("--csv", flags.csv, "write the points to this file, one a line, without their samples")
+  declare_file(command.add_option("--markdown", flags.markdown, "write the tables to this Markdown page"),
+               FileUse::write)
+      ->type_name("FILE");
+  declare_file(
+      command.add_option("--csv", flags.csv, "write the points to this file, one a line, without their samples"),
+      FileUse::write)
       ->type_name("FILE");
   add_json_flag(command, flags.json);
 }
@@ -109,13 +110,13 @@ void add_evaluate(CLI::App& app) {
   auto flags = std::make_shared<EvaluateFlags>();
   auto* command =
       app.add_subcommand("evaluate", "Run a grid of choices, verified, and say how good every model's predictions are");
-  CLI::Option* workloads = command->add_option(
-      "WORKLOAD", flags->workloads,
-      "built-in names, sized by --sizes unless they state sizes themselves, or .json files (default: "
-      "scalar-add and saxpy)");
+  CLI::Option* workloads =
+      declare_file(command->add_option("WORKLOAD", flags->workloads,
+                                       "built-in names, sized by --sizes unless they state sizes themselves, or .json "
+                                       "files (default: scalar-add and saxpy)"),
+                   FileUse::read, files_of_workload);
   add_device_flag(*command, flags->device);
-  command->add_option("--profile", flags->profile, "predict from this profile (default: the device's own)")
-      ->type_name("P");
+  add_profile_flag(*command, flags->profile, "predict from this profile (default: the device's own)");
   add_grid_flags(*command, *flags);
   command->add_option("--budget", flags->budget, "start no further workload after this time, as in 300s")
       ->type_name("TIME");
@@ -134,8 +135,21 @@ Seconds budget_of(const EvaluateFlags& flags) {
                               : parse_seconds(flags.budget, "--budget");
 }
 
+namespace {
+
+/// The JSON. Where very many rounds would make it longer than what is read of such a file, it has every second sample
+/// of them, or every fourth and so on.
+std::string document_of(Evaluation evaluation) {
+  for (;;) {
+    std::string text = json_text(to_json(evaluation), 1) + "\n";
+    if (text.size() <= limits::document_bytes || !halve_samples(evaluation)) return text;
+  }
+}
+
+}  // namespace
+
 void save(const EvaluateFlags& flags, const Evaluation& evaluation) {
-  if (!flags.output.empty()) write_file_atomically(flags.output, json_text(to_json(evaluation), 1) + "\n");
+  if (!flags.output.empty()) write_document(flags.output, document_of(evaluation));
   if (!flags.markdown.empty()) write_file_atomically(flags.markdown, evaluate_markdown(evaluation));
   if (!flags.csv.empty()) write_file_atomically(flags.csv, evaluation_csv(evaluation));
 }

@@ -1,8 +1,6 @@
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <nlohmann/json.hpp>
-#include <system_error>
 #include <utility>
 
 #include "cli/common.hpp"
@@ -23,19 +21,11 @@ bool about_a_run(const EvaluateFlags& flags) {
          flags.memory != EvaluateFlags{}.memory;
 }
 
-bool is_same_file(const std::string& one, const std::string& other) {
-  std::error_code none;
-  return std::filesystem::equivalent(one, other, none);
-}
-
 }  // namespace
 
 void evaluate_again(const EvaluateFlags& flags) {
   if (about_a_run(flags))
     throw UsageError("--again: nothing runs on a device; leave out what is about a device or a grid");
-  for (const std::string& written : {flags.output, flags.markdown, flags.csv})
-    if (is_same_file(written, flags.again))
-      throw UsageError(fmt::format("{}: that is the file of --again, and would be lost: name another", written));
   Evaluation recorded = evaluation_from_json(read_json_file(flags.again), flags.again);
   if (flags.profile.empty())
     throw UsageError(fmt::format("--again: name the profile to predict from with --profile; it was {} ({}) then",

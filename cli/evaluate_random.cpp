@@ -61,8 +61,7 @@ void evaluate_random(const EvaluateFlags& flags) {
     std::vector<JobRegret> all = jobs;
     for (const JobRegret& job : before)
       if (std::ranges::find(jobs, job.name, &JobRegret::name) == jobs.end()) all.push_back(job);
-    if (!flags.output.empty())
-      write_file_atomically(flags.output, json_text(to_json(all, node, flags.seed, command)) + "\n");
+    if (!flags.output.empty()) write_document(flags.output, json_text(to_json(all, node, flags.seed, command)) + "\n");
     if (!flags.markdown.empty()) write_file_atomically(flags.markdown, regret_markdown(all));
   };
   for (const std::string& name : random_workloads(flags.random, flags.seed)) {

@@ -2,13 +2,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "cli/common.hpp"
 #include "cli/evaluate.hpp"
 #include "cli/resume.hpp"
+#include "shiplap/core/file_system.hpp"
 
 namespace shiplap::cli {
 
@@ -43,7 +43,7 @@ std::string command_of(const EvaluateFlags& flags, const std::string& device) {
 
 bool can_resume(const EvaluateFlags& flags) {
   if (!flags.resume) return false;
-  const bool exists = std::filesystem::exists(flags.output);
+  const bool exists = is_there(flags.output);
   if (!exists) note(fmt::format("there is no {} to go on with: evaluating everything", flags.output));
   return exists;
 }

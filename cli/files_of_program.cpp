@@ -25,7 +25,8 @@ std::optional<fs::path> library_of_program(const std::string& file_name) {
   const fs::path folder = own_program().parent_path();
   for (const char* const place : {".", "../lib/shiplap", "../lib64/shiplap", "../lib/x86_64-linux-gnu/shiplap"}) {
     const fs::path found = folder / place / file_name;
-    if (fs::exists(found)) return fs::canonical(found);
+    std::error_code missing;
+    if (fs::path file = fs::canonical(found, missing); !missing) return file;
   }
   return std::nullopt;
 }

@@ -3,16 +3,19 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "cli/common.hpp"
 #include "cli/fleet_check.hpp"
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/file_system.hpp"
 #include "shiplap/core/json.hpp"
 #include "shiplap/core/printable.hpp"
+#include "shiplap/core/text_file.hpp"
 
 namespace shiplap::cli {
 namespace {
@@ -21,41 +24,46 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t longest_message = 300;
 
-/// The files that are named, and those in folders that are named, by name.
-std::vector<std::string> files_of(const std::vector<std::string>& paths) {
-  std::vector<std::string> files;
-  for (const std::string& path : paths) {
-    if (!fs::is_directory(path)) {
-      files.push_back(path);
-      continue;
-    }
-    std::vector<std::string> found;
-    for (const fs::directory_entry& entry : fs::directory_iterator(path))
-      if (entry.is_regular_file() && entry.path().extension() == ".json") found.push_back(entry.path().string());
-    std::ranges::sort(found);
-    files.insert(files.end(), found.begin(), found.end());
-  }
-  return files;
-}
-
 /// What could be read, and why the rest could not.
 struct Collected {
   std::vector<NodeResult> results;
   std::vector<std::string> unreadable{};
 };
 
-Collected collect(const std::vector<std::string>& files) {
-  Collected collected;
-  for (const std::string& file : files) {
+/// Collects the checks in files and folders. A path that cannot be read is the problem of one node.
+class Collector {
+ public:
+  /// `history` is no check, whatever folder it lies in.
+  explicit Collector(std::string history) : history_(std::move(history)) {}
+
+  void add(const std::string& path) {
+    unless_unreadable([&] {
+      if (!is_folder(path)) return add_check(read_text_file(path), path);
+      for (const fs::path& file : entries_of(path))
+        if (file.extension() == ".json") unless_unreadable([&] { add_file_of_folder(file); });
+    });
+  }
+  const Collected& collected() const { return collected_; }
+
+ private:
+  void add_file_of_folder(const fs::path& file) {
+    if (!is_folder(file) && !are_one_file(file, history_)) add_check(read_regular_file(file), file);
+  }
+  void add_check(const std::string& text, const std::string& file) {
+    const Json json = parse_json(text, file);
+    collected_.results.push_back(node_result_from_json(JsonReader(json, file)));
+  }
+  void unless_unreadable(const std::function<void()>& read) {
     try {
-      const Json json = read_json_file(file);
-      collected.results.push_back(node_result_from_json(JsonReader(json, file)));
+      read();
     } catch (const Error& error) {
-      collected.unreadable.push_back(printable(error.what(), longest_message));
+      collected_.unreadable.push_back(printable(error.what(), longest_message));
     }
   }
-  return collected;
-}
+
+  std::string history_;
+  Collected collected_;
+};
 
 }  // namespace
 
@@ -64,10 +72,11 @@ namespace {
 void add_fleet_collect(CLI::App& fleet) {
   auto flags = std::make_shared<FleetCollectFlags>();
   auto* command = fleet.add_subcommand("collect", "Judge checks that many nodes have written");
-  command
-      ->add_option(
+  declare_file(
+      command->add_option(
           "paths", flags->paths,
-          "files that shiplap check --json has printed, or folders with them; several of a GPU are repetitions")
+          "files that shiplap check --json has printed, or folders with them; several of a GPU are repetitions"),
+      FileUse::read)
       ->type_name("PATH")
       ->required();
   add_fleet_output_flags(*command, flags->output);
@@ -89,8 +98,12 @@ void add_fleet(CLI::App& app) {
 }
 
 void run_fleet_collect(const FleetCollectFlags& flags) {
-  const Collected collected = collect(files_of(flags.paths));
-  report_fleet(collected.results, {.missing = {}, .failed = collected.unreadable}, flags.output, style_of_stdout());
+  std::vector<std::string> expected = expected_nodes(flags.output);
+  Collector collector(flags.output.history);
+  for (const std::string& path : flags.paths) collector.add(path);
+  const Collected& collected = collector.collected();
+  report_fleet(collected.results, {.expected = std::move(expected), .missing = {}, .failed = collected.unreadable},
+               flags.output, style_of_stdout());
 }
 
 }  // namespace shiplap::cli

@@ -140,6 +140,9 @@ LaunchedRank rank_of(const FleetCheckFlags& flags) {
       throw UsageError(fmt::format("--rank {} of --ranks {}: ranks count from 0", *flags.rank, *flags.ranks));
     rank = {.launcher = "--rank", .rank = *flags.rank, .size = *flags.ranks};
   }
+  if (rank.size > most_ranks)
+    throw UsageError(fmt::format("{} ranks: a check has at most {}; check parts of the fleet one after the other",
+                                 rank.size, most_ranks));
   if (!flags.run.empty()) rank.run = flags.run;
   return rank;
 }
@@ -217,12 +220,13 @@ void run_rank_zero(Ranks& others, const FleetCheckFlags& flags, CoordinatorOptio
   Progress shown;
   options.progress = [&](std::string_view what) { shown.update(what); };
   History history;
+  std::vector<std::string> expected;
   try {
     if (!flags.output.history.empty()) require_writable(flags.output.history, "--history");
     if (!flags.output.history.empty()) history = read_history(flags.output.history);
-    if (!flags.output.expect.empty()) read_text_file(flags.output.expect);
+    expected = expected_nodes(flags.output);
   } catch (const Error&) {
-    end_all_ranks(others);
+    end_all_ranks(others, Deadline(wall_clock() + options.begin_within));
     throw;
   }
   if (!flags.output.history.empty()) options.history = &history;
@@ -234,7 +238,8 @@ void run_rank_zero(Ranks& others, const FleetCheckFlags& flags, CoordinatorOptio
   // All ranks that have answered end now. MPI ends with them, before a sick GPU becomes an exception.
   auto* const mpi = dynamic_cast<MpiRanks*>(&others);
   if (mpi != nullptr && run.missing.empty()) mpi->end();
-  report_fleet(run.results, {.missing = run.missing, .failed = run.failed}, flags.output, style);
+  report_fleet(run.results, {.expected = std::move(expected), .missing = run.missing, .failed = run.failed},
+               flags.output, style);
   if (mpi == nullptr) return;
   const ExitCode code = flush_output() == 0 ? ExitCode::success : ExitCode::failure;
   mpi->abort(static_cast<int>(code));  // an orderly end would wait for missing ranks
@@ -261,7 +266,9 @@ void run_rank(Ranks& ranks, const std::function<void()>& run) {
 void add_fleet_check(CLI::App& fleet) {
   auto flags = std::make_shared<FleetCheckFlags>();
   auto* command = fleet.add_subcommand("check", "Check many nodes under srun, mpirun or another launcher");
-  command->add_option("--device", flags->devices, "check these devices; default: every GPU that the rank sees")
+  declare_file(
+      command->add_option("--device", flags->devices, "check these devices; default: every GPU that the rank sees"),
+      FileUse::read, files_of_device)
       ->type_name("D");
   command->add_option("--budget", flags->budget, "longest time of the check of a GPU")
       ->type_name("TIME")
@@ -274,12 +281,16 @@ void add_fleet_check(CLI::App& fleet) {
       ->check(CLI::Range(0u, 100u))
       ->capture_default_str();
   command->add_flag("--at-once", flags->at_once, "then copy with all GPUs of each node at once");
-  command
-      ->add_option("--folder", flags->folder,
-                   "send messages as files in this folder, which all nodes share; default: by MPI")
+  declare_file(command->add_option("--folder", flags->folder,
+                                   "send messages as files in this folder, which all nodes share; default: by MPI"),
+               FileUse::update)
       ->type_name("DIR");
-  command->add_option("--rank", flags->rank, "number of this process, from 0; default: the launcher's")->type_name("N");
-  command->add_option("--ranks", flags->ranks, "number of processes; default: the launcher's")->type_name("N");
+  command->add_option("--rank", flags->rank, "number of this process, from 0; default: the launcher's")
+      ->type_name("N")
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--ranks", flags->ranks, "number of processes; default: the launcher's")
+      ->type_name("N")
+      ->check(CLI::NonNegativeNumber);
   command->add_option("--run", flags->run, "name of the run, the same in all ranks; default: the launcher's")
       ->type_name("NAME");
   command->add_option("--node", flags->node, "name of this node; default: the launcher's, or the host's")
@@ -312,7 +323,9 @@ void run_fleet_check(const FleetCheckFlags& flags) {
 void add_fleet_copy(CLI::App& fleet) {
   auto flags = std::make_shared<FleetCopyFlags>();
   auto* command = fleet.add_subcommand("copy", "Copy with one GPU at a given time, beside others that do the same");
-  command->add_option("--device", flags->device, "the GPU; default: the first")->type_name("D");
+  declare_file(command->add_option("--device", flags->device, "the GPU; default: the first"), FileUse::read,
+               files_of_device)
+      ->type_name("D");
   command->add_option("--begin", flags->begin, "when to begin, in seconds since 1970")->type_name("T")->required();
   command->footer("Prints the document of a check. shiplap fleet check --at-once has each rank run this command.");
   command->callback([flags] { run_fleet_copy(*flags); });

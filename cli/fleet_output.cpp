@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
+#include <utility>
 
 #include "cli/common.hpp"
 #include "shiplap/core/error.hpp"
@@ -35,9 +36,8 @@ std::string listed(const char* what, const std::vector<std::string>& names) {
 /// The name of a host without its domain.
 std::string short_name(const std::string& host) { return host.substr(0, host.find('.')); }
 
-/// Names in a file, one in a line, of nodes that have no result. A name with its domain and one without are the same.
-std::vector<std::string> missing_nodes(const std::string& file, std::span<const NodeResult> results) {
-  if (file.empty()) return {};
+/// The expected nodes that have no result. A name with its domain and one without are the same.
+std::vector<std::string> missing_nodes(const std::vector<std::string>& expected, std::span<const NodeResult> results) {
   std::set<std::string> full;
   std::set<std::string> without_domain;
   for (const NodeResult& result : results) {
@@ -47,8 +47,7 @@ std::vector<std::string> missing_nodes(const std::string& file, std::span<const 
   std::set<std::string> shortened;
   for (const std::string& name : full) shortened.insert(short_name(name));
   std::vector<std::string> missing;
-  std::istringstream lines(read_text_file(file));
-  for (std::string name; lines >> name;) {
+  for (const std::string& name : expected) {
     const bool has_domain = short_name(name) != name;
     if (full.contains(name) || (has_domain ? without_domain.contains(short_name(name)) : shortened.contains(name)))
       continue;
@@ -73,12 +72,23 @@ void remember(const JudgedFleet& judged, const FleetOutputFlags& flags) {
 }  // namespace
 
 void add_fleet_output_flags(CLI::App& app, FleetOutputFlags& flags) {
-  app.add_option("--history", flags.history,
-                 "compare GPUs with their earlier checks in this file, and add the checks of good ones")
+  declare_file(app.add_option("--history", flags.history,
+                              "compare GPUs with their earlier checks in this file, and add the checks of good ones"),
+               FileUse::update)
       ->type_name("FILE");
-  app.add_option("--expect", flags.expect, "names of nodes, one in a line: those without a result are reported")
+  declare_file(
+      app.add_option("--expect", flags.expect, "names of nodes, one in a line: those without a result are reported"),
+      FileUse::read)
       ->type_name("FILE");
   add_json_flag(app, flags.json);
+}
+
+std::vector<std::string> expected_nodes(const FleetOutputFlags& flags) {
+  if (flags.expect.empty()) return {};
+  std::istringstream lines(read_text_file(flags.expect));
+  std::vector<std::string> names;
+  for (std::string name; lines >> name;) names.push_back(std::move(name));
+  return names;
 }
 
 void report_fleet(std::span<const NodeResult> results, const FleetGaps& gaps, const FleetOutputFlags& flags,
@@ -89,7 +99,7 @@ void report_fleet(std::span<const NodeResult> results, const FleetGaps& gaps, co
     if (gaps.failed.empty() && !gaps.missing.empty()) reason = ": " + gaps.missing.front();
     throw Error("there is no check to judge" + reason);
   }
-  std::vector<std::string> missing = missing_nodes(flags.expect, results);
+  std::vector<std::string> missing = missing_nodes(gaps.expected, results);
   missing.insert(missing.end(), gaps.missing.begin(), gaps.missing.end());
   const History history = flags.history.empty() ? History() : read_history(flags.history);
   const JudgedFleet judged = judge(results, {}, flags.history.empty() ? nullptr : &history);

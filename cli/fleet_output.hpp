@@ -23,9 +23,13 @@ inline constexpr const char* fleet_exit_status =
     "Exit status: 0 no GPU is sick, 2 a GPU is sick, 1 nothing could be judged.";
 
 /// What is known besides the results.
+/// The names of the nodes in the file of --expect, which is read once because it may be a pipe; none without the flag.
+std::vector<std::string> expected_nodes(const FleetOutputFlags&);
+
 struct FleetGaps {
-  std::vector<std::string> missing{};  ///< nodes or ranks without a result
-  std::vector<std::string> failed{};   ///< checks that could not be read or done, and why
+  std::vector<std::string> expected{};  ///< names of nodes: those without a result are missing
+  std::vector<std::string> missing{};   ///< nodes or ranks without a result
+  std::vector<std::string> failed{};    ///< checks that could not be read or done, and why
 };
 
 /// Judges, adds good results to the history, and prints. Throws Error when there is no result, CheckFailed when a GPU

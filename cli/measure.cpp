@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -17,6 +18,7 @@
 #include "cli/profile_cache.hpp"
 #include "cli/resume.hpp"
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/file_system.hpp"
 #include "shiplap/core/printable.hpp"
 #include "shiplap/core/text_file.hpp"
 #include "shiplap/device/open.hpp"
@@ -54,24 +56,37 @@ std::string command_line(const MeasureFlags& flags, const std::string& device) {
 
 std::filesystem::path partial(const std::string& file) { return std::filesystem::path(file + ".partial"); }
 
+/// What -o FILE writes: nothing beside --list.
+std::vector<std::filesystem::path> files_written(const MeasureFlags& flags, const std::string& file) {
+  if (flags.list) return {};
+  return {file, partial(file)};
+}
+std::vector<std::filesystem::path> points_written(const MeasureFlags& flags, const std::string& file) {
+  if (flags.list) return {};
+  return {file};
+}
+
 /// The file to go on with: FILE.partial when it is newer than FILE. A measurement that was killed after it had written
 /// FILE leaves an older one.
 std::filesystem::path newest_of(const std::string& file) {
   namespace fs = std::filesystem;
-  if (!fs::exists(partial(file))) return file;
-  if (!fs::exists(file) || fs::last_write_time(file) < fs::last_write_time(partial(file))) return partial(file);
-  return file;
+  if (!is_there(partial(file))) return file;
+  if (!is_there(file)) return partial(file);
+  std::error_code gone;
+  const bool is_older = fs::last_write_time(file, gone) < fs::last_write_time(partial(file), gone);
+  return is_older ? partial(file) : fs::path(file);
 }
 
 /// What an interrupted measurement left beside `file`, or else the file itself; nothing when there is neither. Throws
 /// Error when it is of another node or of another kind of measurement.
 Profile measured_before(const std::string& file, const std::string& command, const DeviceInfo& info) {
   const std::filesystem::path found = newest_of(file);
-  if (!std::filesystem::exists(found)) {
+  if (!is_there(found)) {
     note(fmt::format("there is no {} to go on with: measuring everything", file));
     return {};
   }
-  Profile before = load_profile(found);
+  const Json json = parse_json(read_regular_file(found), found.string());
+  Profile before = profile_from_json(json, found.string());
   require_same_run(found.string(), {before.source, before.conditions}, {command, info.conditions});
   return before;
 }
@@ -134,11 +149,13 @@ void add_measure(CLI::App& app) {
       ->type_name("SIZE");
   command->add_flag("--list", flags->list, "list the primitives and stop");
   command->add_option("--name", flags->name, "name of the profile (default: the GPU's)")->type_name("NAME");
-  auto* output =
-      command
-          ->add_option("-o,--output", flags->output, "write the profile to this file; while it grows, to FILE.partial")
-          ->type_name("FILE");
-  command->add_option("--csv", flags->csv, "write the measured points to this file, one a line")->type_name("FILE");
+  auto* output = declare_file(command->add_option("-o,--output", flags->output,
+                                                  "write the profile to this file; while it grows, to FILE.partial"),
+                              FileUse::write, [flags](const std::string& file) { return files_written(*flags, file); })
+                     ->type_name("FILE");
+  declare_file(command->add_option("--csv", flags->csv, "write the measured points to this file, one a line"),
+               FileUse::write, [flags](const std::string& file) { return points_written(*flags, file); })
+      ->type_name("FILE");
   command->add_flag("--resume", flags->resume, "go on where an interrupted measurement left FILE")->needs(output);
   add_json_flag(*command, flags->json);
   command->footer(
@@ -154,8 +171,6 @@ void run_measure(const MeasureFlags& flags) {
     list_primitives(flags.json);
     return;
   }
-  if (!flags.output.empty()) require_writable(flags.output, "-o");
-  if (!flags.csv.empty()) require_writable(flags.csv, "--csv");
   const auto device = open(device_to_measure(flags.device));
   const DeviceInfo info = device->info();
   MeasureOptions options;
@@ -164,7 +179,7 @@ void run_measure(const MeasureFlags& flags) {
   if (!flags.smallest.empty()) options.smallest = parse_bytes(flags.smallest, "--smallest");
   if (!flags.largest.empty()) options.largest = parse_bytes(flags.largest, "--largest");
   const bool whole = flags.only == "*" && flags.smallest.empty() && flags.largest.empty();
-  const bool kept = whole && !info.is_virtual && info.gpus == 1;
+  const bool kept = whole && !info.is_virtual;
   if (!flags.name.empty() && !kept && flags.output.empty() && !flags.json)
     note_without_effect(fmt::format("--name {}", flags.name),
                         "the profile is not kept, and neither --output nor --json writes it");

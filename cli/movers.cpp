@@ -50,9 +50,7 @@ void add_movers(CLI::App& app) {
   auto* command = app.add_subcommand(
       "movers", "What moves scattered blocks fastest: one copy for each, a batch, or a kernel and its grid");
   add_device_flag(*command, flags->node.device);
-  command->add_option("--profile", flags->node.profile, "show the movers of a profile (name or file)")
-      ->type_name("P")
-      ->excludes("--device");
+  add_profile_flag(*command, flags->node.profile, "show the movers of a profile (name or file)")->excludes("--device");
   command
       ->add_option("--count", flags->counts,
                    "numbers of blocks, as in 64,1Ki (default: 1Ki, crossovers from 1 to 64Ki)")
@@ -77,8 +75,9 @@ void add_movers(CLI::App& app) {
       ->check(CLI::IsMember({"pageable", "pinned", "managed"}))
       ->capture_default_str();
   command->add_flag("--regular", flags->regular, "blocks at equal distances, which a strided copy moves too");
-  command
-      ->add_option("--svg", flags->svg, "draw the rates over the size of a block, for the first count, into this file")
+  declare_file(command->add_option("--svg", flags->svg,
+                                   "draw the rates over the size of a block, for the first count, into this file"),
+               FileUse::write)
       ->type_name("FILE");
   add_json_flag(*command, flags->json);
   command->footer("docs/how-to/scattered-blocks.md shows how a program moves blocks by the best mover.");
@@ -87,7 +86,6 @@ void add_movers(CLI::App& app) {
 
 void run_movers(const MoversFlags& flags) {
   const MoverQuestion question = question_of(flags);
-  if (!flags.svg.empty()) require_writable(flags.svg, "--svg");
   const OpenedNode opened = open_node_or_profile(flags.node);
   const MoverTable table = mover_table(*opened.node.profile, question);
   if (!flags.svg.empty()) write_file_atomically(flags.svg, movers_svg(table, question.counts.front()));

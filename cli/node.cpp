@@ -20,14 +20,12 @@ namespace shiplap::cli {
 
 void add_device_flags(CLI::App& command, NodeFlags& flags) {
   add_device_flag(command, flags.device);
-  command.add_option("--profile", flags.profile, "predict from this profile (default: the device's own)")
-      ->type_name("P");
+  add_profile_flag(command, flags.profile, "predict from this profile (default: the device's own)");
 }
 
 void add_device_or_profile_flags(CLI::App& command, NodeFlags& flags) {
   add_device_flag(command, flags.device);
-  command.add_option("--profile", flags.profile, "plan for a profile (name or file) instead of a device")
-      ->type_name("P")
+  add_profile_flag(command, flags.profile, "plan for a profile (name or file) instead of a device")
       ->excludes("--device");
   command
       .add_option("--scale", flags.scale,

@@ -24,7 +24,7 @@ void add_device_or_profile_flags(CLI::App&, NodeFlags&);
 
 /// A node, and the device that was opened for it. The node refers to the device unless it stands for another machine.
 struct OpenedNode {
-  std::unique_ptr<MeasurableDevice> device;
+  std::shared_ptr<MeasurableDevice> device;
   Node node;
 };
 /// The device to measure: `named`, or the first GPU when that is empty. Throws Unsupported when there is no GPU:

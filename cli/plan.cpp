@@ -28,7 +28,9 @@ void add_plan(CLI::App& app) {
   add_use_flags(*command, flags->use);
   add_device_or_profile_flags(*command, flags->node);
   auto* nodes = add_nodes_flags(*command, flags->nodes);
-  command->add_option("--trace", flags->trace, "write the spans of the choice for Perfetto or chrome://tracing")
+  declare_file(
+      command->add_option("--trace", flags->trace, "write the spans of the choice for Perfetto or chrome://tracing"),
+      FileUse::write)
       ->type_name("FILE")
       ->excludes(nodes);
   auto* emit =
@@ -39,7 +41,8 @@ void add_plan(CLI::App& app) {
           ->type_name("LANGUAGE")
           ->check(CLI::IsMember({"cuda"}))
           ->excludes(nodes);
-  command->add_option("-o,--output", flags->output, "the file of --emit, beside the plan on stdout")
+  declare_file(command->add_option("-o,--output", flags->output, "the file of --emit, beside the plan on stdout"),
+               FileUse::write)
       ->type_name("FILE")
       ->needs(emit);
   add_json_flag(*command, flags->json);
@@ -65,8 +68,6 @@ std::string program(Workload workload, const Plan& plan) {
 
 void run_plan(const PlanFlags& flags) {
   network_of(flags.nodes);  // refuses invalid figures before any work is done
-  if (!flags.trace.empty()) require_writable(flags.trace, "--trace");
-  if (!flags.output.empty()) require_writable(flags.output, "--output");
   if (flags.json && !flags.emit.empty() && flags.output.empty())
     throw UsageError("--json and --emit both want stdout: name a file for the program with --output FILE");
   const Workload workload = workload_of(flags.workload);

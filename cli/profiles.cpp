@@ -27,7 +27,7 @@ std::vector<Entry> entries() {
   for (const std::string& name : built_in_profiles()) found.push_back({name, "built in", find_profile(name)});
   for (const auto& file : cached_profiles()) {
     try {
-      found.push_back({file.stem().string(), file.string(), load_profile(file)});
+      found.push_back({file.stem().string(), file.string(), load_cached_profile(file)});
     } catch (const Error& e) {
       note(e.what());
     }
@@ -68,13 +68,18 @@ void add_profiles(CLI::App& app) {
   auto* command = app.add_subcommand("profiles", "List the built-in and the kept profiles, show one, or fit one again");
   add_json_flag(*command, options->json);
   auto* show = command->add_subcommand("show", "Show what a profile knows, with intervals and what is missing");
-  show->add_option("NAME", options->show, "built-in or kept profile, or a file")->required();
+  declare_file(show->add_option("NAME", options->show, "built-in or kept profile, or a file"), FileUse::read,
+               files_of_profile)
+      ->required();
   add_json_flag(*show, options->json);
   auto* refit = command->add_subcommand(
       "refit", "Fit the samples of a measured profile again, as this version does, without measuring anything");
-  refit->add_option("NAME", options->refit, "built-in or kept profile, or a file")->required();
-  refit
-      ->add_option("-o,--output", options->output, "write the profile to this file, which may be the one that was read")
+  declare_file(refit->add_option("NAME", options->refit, "built-in or kept profile, or a file"),
+               FileUse::read_and_replace, files_of_profile)
+      ->required();
+  declare_file(refit->add_option("-o,--output", options->output,
+                                 "write the profile to this file, which may be the one that was read"),
+               FileUse::write)
       ->required()
       ->type_name("FILE");
   auto* schema = command->add_subcommand("schema", "Print the JSON Schema of profile files");
@@ -88,7 +93,6 @@ void run_profiles(const ProfilesOptions& options) {
     return;
   }
   if (!options.refit.empty()) {
-    require_writable(options.output, "-o");
     if (options.json) note("--json has no effect: the fitted profile is written to the file of --output");
     const Profile before = find_any_profile(options.refit);
     const Profile profile = fit_again(before);

@@ -11,9 +11,11 @@
 #include <cstring>
 #include <fstream>
 #include <string_view>
+#include <system_error>
 
 #include "cli/files_of_program.hpp"
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/file_system.hpp"
 #include "shiplap/core/printable.hpp"
 
 extern char** environ;
@@ -27,8 +29,10 @@ constexpr const char* nvtx_injection = "NVTX_INJECTION64_PATH";
 std::filesystem::path recorder() {
   if (const auto found = library_of_program("libshiplap_recorder.so")) return *found;
   throw Unsupported(
-      "this build has no recorder, because the CUDA toolkit with CUPTI was not found when it was built; build with the "
-      "toolkit, or give a recording that was made elsewhere");
+      fmt::format("the recorder libshiplap_recorder.so is neither in the folder of {} nor in ../lib/shiplap from there, "
+                  "so nothing can be recorded: install it with the program (a build makes it where it finds the CUDA "
+                  "toolkit with CUPTI), or give a recording that was made elsewhere",
+                  own_program().string()));
 }
 
 /// The environment of the program.
@@ -80,13 +84,21 @@ RecordedProgram run_recorded(const std::vector<std::string>& words, const std::f
                              unsigned seconds, HeldSignals& signals) {
   RecordedProgram recorded;
   recorded.exit_code = run(words, environment(recorder(), folder, seconds), signals);
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    if (entry.path().extension() == ".jsonl") recorded.recordings.push_back(entry.path());
-    if (entry.path().extension() != ".refused") continue;
-    std::ifstream file(entry.path());
-    std::getline(file, recorded.refused.emplace_back());
+  try {
+    for (const std::filesystem::path& entry : entries_of(folder)) {
+      std::error_code gone;
+      if (!std::filesystem::is_regular_file(entry, gone)) continue;  // the program may make others, which could block
+      if (entry.extension() == ".jsonl") recorded.recordings.push_back(entry);
+      if (entry.extension() != ".refused") continue;
+      std::ifstream file(entry);
+      std::getline(file, recorded.refused.emplace_back());
+    }
+  } catch (const Error& error) {
+    recorded.refused.push_back(
+        fmt::format("{}; its recordings were there: let nothing remove them while the program runs, or name another "
+                    "place in TMPDIR",
+                    error.what()));
   }
-  std::ranges::sort(recorded.recordings);
   return recorded;
 }
 

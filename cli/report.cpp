@@ -51,13 +51,15 @@ void open_file(std::string path) {
 void add_report(CLI::App& app) {
   auto flags = std::make_shared<ReportFlags>();
   auto* command = app.add_subcommand("report", "Show profiles, comparisons, plans, runs and more as one HTML page");
-  command
-      ->add_option("files", flags->files,
-                   "profiles, logs of adaptive runs, and what check, compare, plan, run, evaluate, movers and advise "
-                   "print with --json")
+  declare_file(command->add_option("files", flags->files,
+                                   "profiles, logs of adaptive runs, and what check, compare, plan, run, evaluate, "
+                                   "movers and advise print with --json"),
+               FileUse::read)
       ->type_name("FILE")
       ->required();
-  command->add_option("-o,--output", flags->output, "write the page into this file")->type_name("FILE")->required();
+  declare_file(command->add_option("-o,--output", flags->output, "write the page into this file"), FileUse::write)
+      ->type_name("FILE")
+      ->required();
   command->add_option("--title", flags->title, "title of the page")->type_name("TEXT");
   command->add_flag("--no-map", flags->no_map, "leave out the map of strategies, which takes seconds");
   command->add_flag("--open", flags->open, "show the page in a browser");
@@ -68,10 +70,6 @@ void add_report(CLI::App& app) {
 }
 
 void run_report_command(const ReportFlags& flags) {
-  require_writable(flags.output, "--output");
-  for (const std::string& name : flags.files)
-    if (std::error_code ignored; std::filesystem::equivalent(name, flags.output, ignored))
-      throw UsageError(fmt::format("--output: {} is one of the files that the report is made of", flags.output));
   std::vector<page::ReportFile> files;
   for (const std::string& name : flags.files) files.push_back({name, read_text_file(name, limits::log_bytes)});
   page::ReportOptions options{.title = flags.title, .find_profile = known_profile};

@@ -37,9 +37,12 @@ void add_run(CLI::App& app) {
       ->type_name("R")
       ->check(CLI::Range(1u, 100000u));
   command->add_flag("--gantt", flags->gantt, "draw the timeline as text; with --json, add both timelines");
-  command->add_option("--svg", flags->svg, "draw the timeline, predicted above observed, into this file")
+  declare_file(command->add_option("--svg", flags->svg, "draw the timeline, predicted above observed, into this file"),
+               FileUse::write)
       ->type_name("FILE");
-  command->add_option("--trace", flags->trace, "write predicted and observed spans for Perfetto or chrome://tracing")
+  declare_file(command->add_option("--trace", flags->trace,
+                                   "write predicted and observed spans for Perfetto or chrome://tracing"),
+               FileUse::write)
       ->type_name("FILE");
   command->add_flag("--explain", flags->explain, "compare predicted and observed op by op, and say what is off most");
   CLI::Option* adaptive = add_adaptive_flags(*command, flags->adaptive);
@@ -143,8 +146,6 @@ void show(const RunFlags& flags, const Plan& plan, const Report& report) {
 }  // namespace
 
 void run_run(const RunFlags& flags) {
-  if (!flags.svg.empty()) require_writable(flags.svg, "--svg");
-  if (!flags.trace.empty()) require_writable(flags.trace, "--trace");
   Workload workload = workload_of(flags.workload);
   PlanOptions options = plan_options_of(flags.choice, flags.use, workload.job);
   // The ops of a graph cannot be told apart while it runs.
@@ -168,7 +169,7 @@ void run_run(const RunFlags& flags) {
     print_json(json_of(planned.plan, opened.node.profile->origin, report));
   else
     show(flags, planned.plan, report);
-  if (!report.verified()) throw CheckFailed(fmt::format("the result is wrong: {}", *report.difference));
+  report.require_right();
 }
 
 }  // namespace shiplap::cli

@@ -26,9 +26,9 @@ void add_tune(CLI::App& app) {
   add_use_flags(*command, flags->use);
   add_race_flag(*command, flags->use.race, "time budget of the runs");
   add_device_flags(*command, flags->node);
-  command
-      ->add_option("--write-kernel", flags->write_kernel,
-                   "write the measured kernel times to this file, for --kernel-profile")
+  declare_file(command->add_option("--write-kernel", flags->write_kernel,
+                                   "write the measured kernel times to this file, for --kernel-profile"),
+               FileUse::write)
       ->type_name("FILE");
   add_json_flag(*command, flags->json);
   command->footer(
@@ -40,7 +40,6 @@ void add_tune(CLI::App& app) {
 }
 
 void run_tune(const TuneFlags& flags) {
-  if (!flags.write_kernel.empty()) require_writable(flags.write_kernel, "--write-kernel");
   Workload workload = workload_of(flags.workload);
   PlanOptions options = plan_options_of(flags.choice, flags.use, workload.job);
   if (!(options.race > Seconds{0})) throw UsageError("--race 0: a race takes time; give more than none");

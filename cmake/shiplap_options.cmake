@@ -4,6 +4,8 @@ option(SHIPLAP_TESTS "Build the tests" ON)
 option(SHIPLAP_BENCH "Build the benchmarks" ON)
 option(SHIPLAP_EXAMPLES "Build the examples" ON)
 option(SHIPLAP_EXPERIMENTS "Build the reproductions of papers and their program" ${PROJECT_IS_TOP_LEVEL})
+option(SHIPLAP_SHARED "Install a shared library beside the static ones, which find_package and pkg-config then take"
+       ${BUILD_SHARED_LIBS})
 option(SHIPLAP_WERROR "Treat warnings as errors" OFF)
 option(SHIPLAP_UNITY "Compile several sources in one go: faster from scratch, slower to change" OFF)
 set(SHIPLAP_CUDA "auto" CACHE STRING "Build the CUDA device: auto, on or off")

@@ -107,7 +107,7 @@ int main(int argc, char** argv) try {
   std::cout << report.items << " frames, " << report.rate() << " each second, " << report.changes
             << " changes of the number of chunks\n";
   if (wrong > 0) std::cerr << wrong << " digests are wrong\n";
-  return wrong == 0 ? 0 : 1;
+  return wrong == 0 ? 0 : 2;
 } catch (const std::exception& error) {
   std::cerr << error.what() << '\n';
   return 1;

@@ -115,7 +115,7 @@ int main(int argc, char** argv) try {
     const float expected = static_cast<int>(i % length) == frequency(i / length) ? length : 0;
     if (std::abs(data[i] - expected) <= 0.01f * length) continue;
     std::cerr << "signal " << i / length << " has " << data[i] << " at " << i % length << '\n';
-    return 1;
+    return 2;
   }
   return 0;
 } catch (const std::exception& error) {

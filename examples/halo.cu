@@ -65,7 +65,7 @@ int main(int argc, char** argv) try {
       if (std::abs(smoother[row * columns + column] - expected) <= 1e-6f * std::abs(expected)) continue;
       std::cerr << "row " << row << ", column " << column << ": " << smoother[row * columns + column] << " instead of "
                 << expected << '\n';
-      return 1;
+      return 2;
     }
   return 0;
 } catch (const std::exception& error) {

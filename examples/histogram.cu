@@ -68,7 +68,7 @@ int main(int argc, char** argv) try {
   for (const float value : values) ++expected[bin_of(value, edges.data())];
   if (counts == expected) return 0;
   std::cerr << "a bin has another count than expected\n";
-  return 1;
+  return 2;
 } catch (const std::exception& error) {
   std::cerr << error.what() << '\n';
   return 1;

@@ -73,7 +73,7 @@ int main(int argc, char** argv) try {
   for (std::uint64_t i = 0; i < n; ++i)
     if (out[i].x != mixed(in[i].x) || out[i].w != mixed(in[i].w)) {
       std::cerr << "element " << i << " is wrong\n";
-      return 1;
+      return 2;
     }
   return 0;
 } catch (const std::exception& error) {

@@ -52,7 +52,7 @@ int main(int argc, char** argv) try {
   for (std::uint64_t i = 0; i < film.size(); ++i)
     if (std::abs(graded[i] - Curve{}(film[i])) > 1e-6f) {
       std::cerr << "pixel " << i << " is " << graded[i] << '\n';
-      return 1;
+      return 2;
     }
   return 0;
 } catch (const std::exception& error) {

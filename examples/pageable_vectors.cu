@@ -62,7 +62,7 @@ int main(int argc, char** argv) try {
   for (std::uint64_t i = 0; i < n; ++i)
     if (std::abs(rho[i] - density(t[i], s[i])) > 1e-9) {
       std::cerr << "rho[" << i << "] is " << rho[i] << '\n';
-      return 1;
+      return 2;
     }
   return 0;
 } catch (const std::exception& error) {

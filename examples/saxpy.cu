@@ -34,7 +34,7 @@ int main(int argc, char** argv) try {
   const auto plan = shiplap::plan(node, job);
   std::cout << plan.explain() << '\n' << shiplap::run(*gpu, plan, job).to_string() << '\n';
   for (const float result : y)
-    if (result != 4.5f) return 1;
+    if (result != 4.5f) return 2;
 } catch (const std::exception& error) {
   std::cerr << error.what() << '\n';
   return 1;

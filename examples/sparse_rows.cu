@@ -79,7 +79,7 @@ int main(int argc, char** argv) try {
     for (std::uint64_t i = offsets[row]; i < offsets[row + 1]; ++i) sum += values[i] * x[columns[i]];
     if (y[row] == sum) continue;
     std::cerr << "y[" << row << "] is " << y[row] << " instead of " << sum << '\n';
-    return 1;
+    return 2;
   }
   return 0;
 } catch (const std::exception& error) {

@@ -54,9 +54,10 @@ EvaluatedWorkload observe(const Bench& bench, Workload workload, std::vector<Cho
   // The memory of a virtual GPU is host memory, so less may be used at once.
   if (is_virtual) options.ready = 256_MiB;
   if (is_virtual && workload.job.cost.points.empty()) workload.job.cost = derived_cost(workload.job, bench.profile);
-  EvaluatedWorkload result = evaluate(
-      {.device = &bench.device, .profile = std::make_shared<const Profile>(bench.profile), .limits = bench.limits},
-      std::move(workload), options);
+  EvaluatedWorkload result = evaluate({.device = shared_device(bench.device),
+                                       .profile = std::make_shared<const Profile>(bench.profile),
+                                       .limits = bench.limits},
+                                      std::move(workload), options);
   for (const EvaluatedPoint& point : result.points)
     if (!point.verified)
       throw CheckFailed(fmt::format("{}, {}: {}", result.name, to_string(point.choice), point.difference));

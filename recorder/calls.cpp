@@ -134,6 +134,7 @@ void read_order(const Function& function, const CUpti_CallbackData& data, Return
     return stream_number(data.context, parameters.at<CUstream>(index), function.stream_per_thread);
   };
   call.orders = true;
+  if (data.context != nullptr) static_cast<void>(cupti().device_id(data.context, &call.gpu));
   switch (function.reads) {
     case Reads::event_record:
       call.order = RecordedOrder::Kind::record;

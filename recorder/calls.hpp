@@ -17,6 +17,7 @@ struct ReturnedCall {
   RecordedOrder::Kind order{};  ///< the order that the call gives
   std::uint32_t stream = 0;     ///< stream of the order; 0: the default stream
   std::uint64_t event = 0;      ///< event of the order
+  std::uint32_t gpu = RecordedOrder::unknown_gpu;  ///< GPU of the streams of the order
 };
 
 /// The host memory of a copy, and a hash of samples of it, taken before the copy began.

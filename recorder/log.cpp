@@ -98,8 +98,11 @@ std::uint64_t Log::write(const CollectedCalls& collected, std::vector<Record> wo
     call.function = returned.function;
     put(std::move(call));
     if (returned.orders)
-      put(RecordedOrder{
-          .call = returned.call.call, .kind = returned.order, .stream = returned.stream, .event = returned.event});
+      put(RecordedOrder{.call = returned.call.call,
+                        .kind = returned.order,
+                        .stream = returned.stream,
+                        .event = returned.event,
+                        .gpu = returned.gpu});
   }
   const std::uint64_t before = records_;
   for (Record& record : work) put(std::move(record));

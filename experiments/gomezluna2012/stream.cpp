@@ -25,9 +25,10 @@ StreamRates stream_rates(const Bench& bench, const Workload& first, const Worklo
   }
   Job batch = first.job;
   batch.cost = cost;
-  Adaptive stream(
-      {.device = &bench.device, .profile = std::make_shared<const Profile>(bench.profile), .limits = bench.limits},
-      std::move(batch), {.in_flight = 1, .slots = 2, .choices = choices});
+  Adaptive stream({.device = shared_device(bench.device),
+                   .profile = std::make_shared<const Profile>(bench.profile),
+                   .limits = bench.limits},
+                  std::move(batch), {.in_flight = 1, .slots = 2, .choices = choices});
   first.fill(stream.arrays(0));
   second.fill(stream.arrays(1));
   const auto rate = [&](Policy& policy) {

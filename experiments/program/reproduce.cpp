@@ -9,16 +9,17 @@
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include "cli/common.hpp"
+#include "cli/files.hpp"
 #include "cli/node.hpp"
 #include "experiments/page.hpp"
 #include "experiments/published_sweep/report.hpp"
 #include "experiments/reproduction.hpp"
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/file_lock.hpp"
+#include "shiplap/core/file_system.hpp"
 #include "shiplap/core/json.hpp"
 #include "shiplap/core/text_file.hpp"
 #include "shiplap/report/progress.hpp"
@@ -56,7 +57,7 @@ void save(const std::filesystem::path& folder, const Experiment& experiment, con
   make_folders(folder / name);
   const std::filesystem::path kept = folder / (name + ".json");
   const FileLock lock(kept.string());
-  if (std::filesystem::exists(kept)) {
+  if (is_there(kept)) {
     Reproduction there = load_reproduction(kept);
     require_same(there, r, kept);
     for (auto& [id, step] : there.steps)
@@ -66,24 +67,31 @@ void save(const std::filesystem::path& folder, const Experiment& experiment, con
     for (const Figure& figure : done.result.figures)
       write_file_atomically(folder / name / (figure.id + ".csv"), csv(figure));
   write_file_atomically(folder / (name + ".md"), page(experiment, r));
-  write_file_atomically(kept, json_text(to_json(experiment, r), 1) + "\n");
+  write_document(kept, json_text(to_json(experiment, r), 1) + "\n");
+}
+
+/// The file that -o gives the evaluation of --data.
+std::filesystem::path file_of_data(const ReproduceFlags& flags) {
+  return std::filesystem::path(flags.output) / std::filesystem::path(flags.data).filename().replace_extension(".json");
+}
+
+/// What -o writes. A path that ends with '/' is a folder with all that is in it.
+std::vector<std::filesystem::path> files_written(const ReproduceFlags& flags) {
+  if (!flags.data.empty()) return {file_of_data(flags)};
+  const std::filesystem::path folder = flags.output;
+  return {folder / (flags.paper + ".json"), folder / (flags.paper + ".md"), folder / flags.paper / ""};
 }
 
 void run_published_sweep(const ReproduceFlags& flags) {
-  const std::filesystem::path data = flags.data;
-  const std::filesystem::path file = std::filesystem::path(flags.output) / data.filename().replace_extension(".json");
-  const published_sweep::PublishedData sweep = published_sweep::load_published(data);
+  const std::filesystem::path file = file_of_data(flags);
+  const published_sweep::PublishedData sweep = published_sweep::load_published(flags.data);
   if (!flags.output.empty()) {
     make_folders(flags.output);
     cli::require_writable(file, "-o");
-    std::error_code different;
-    if (std::filesystem::equivalent(file, data, different))
-      throw UsageError(
-          fmt::format("{}: that is the file of --data, and would be lost: name another folder with -o", file.string()));
   }
   const published_sweep::PublishedEvaluation evaluation = published_sweep::evaluate_published(sweep);
   const Json json = published_sweep::to_json(evaluation);
-  if (!flags.output.empty()) write_file_atomically(file, json_text(json, 1) + "\n");
+  if (!flags.output.empty()) write_document(file, json_text(json, 1) + "\n");
   if (flags.json) return print_json(json);
   print(published_sweep::published_report(evaluation, style_of_stdout()));
   if (!flags.output.empty()) print(fmt::format("\nwritten to {}\n", file.string()));
@@ -93,16 +101,18 @@ void run_published_sweep(const ReproduceFlags& flags) {
 
 void add_reproduce(CLI::App& app) {
   auto flags = std::make_shared<ReproduceFlags>();
-  auto* data = app.add_option("--data", flags->data,
-                              "instead of a paper: a published sweep (calls, size, streams, time) that is fitted in "
-                              "part; the rest is predicted")
-                   ->type_name("FILE");
+  auto* data =
+      cli::declare_file(app.add_option("--data", flags->data,
+                                       "instead of a paper: a published sweep (calls, size, streams, time) that is "
+                                       "fitted in part; the rest is predicted"),
+                        cli::FileUse::read)
+          ->type_name("FILE");
   app.add_option("PAPER", flags->paper,
                  "werkhoven2014, gomezluna2012, harris2012, eth2025 or commscope2019 (without one: a list of "
                  "them and their steps)")
       ->excludes(data);
   cli::add_device_flag(app, flags->device);
-  app.add_option("--profile", flags->profile, "predict from this profile (default: the device's own)")->type_name("P");
+  cli::add_profile_flag(app, flags->profile, "predict from this profile (default: the device's own)");
   app.add_flag("--quick", flags->quick, "fewer points and repeats");
   app.add_option("--only", flags->only, "these steps alone, done before or not")
       ->delimiter(',')
@@ -113,9 +123,11 @@ void add_reproduce(CLI::App& app) {
   app.add_option("--budget", flags->budget,
                  "begin no further step after this time, as in 300s; the same command goes on where it stopped")
       ->type_name("TIME");
-  app.add_option("-o,--output", flags->output,
-                 "write PAPER.json, PAPER.md and PAPER/*.csv into this folder after each step; what is done there "
-                 "already is not done again; of --data FILE write FILE's name with .json into it")
+  cli::declare_file(
+      app.add_option("-o,--output", flags->output,
+                     "write PAPER.json, PAPER.md and PAPER/*.csv into this folder after each step; what is done there "
+                     "already is not done again; of --data FILE write FILE's name with .json into it"),
+      cli::FileUse::update, [flags](const std::string&) { return files_written(*flags); })
       ->type_name("DIR");
   cli::add_json_flag(app, flags->json);
   app.footer(
@@ -146,7 +158,11 @@ void run_reproduce(const ReproduceFlags& flags) {
   Reproduction reproduction = begin_reproduction(experiment, bench);
   const std::filesystem::path folder = flags.output;
   const std::filesystem::path kept = folder / (std::string(experiment.name) + ".json");
-  if (!flags.output.empty() && std::filesystem::exists(kept)) {
+  if (!flags.output.empty()) {
+    make_folders(folder);
+    cli::require_writable(kept, "-o");
+  }
+  if (!flags.output.empty() && is_there(kept)) {
     Reproduction before = load_reproduction(kept);
     require_same(before, reproduction, kept);
     reproduction = std::move(before);  // keeps the profile and the conditions of the earlier steps

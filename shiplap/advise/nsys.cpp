@@ -260,19 +260,29 @@ class Import {
     });
   }
 
-  void read_waits() {
-    const NsysDatabase::Columns columns{"globalPid", "syncType", "correlationId", "streamId", "eventId"};
-    database_.read_by_start(wait_table, columns, [&](NsysRow& row) {
+  /// Calls `use` for each row of the process, with its GPU, which exports of some versions do not have.
+  void read_orders(const char* table, NsysDatabase::Columns columns,
+                   const std::function<void(NsysRow&, std::uint32_t)>& use) {
+    const bool has_gpu = database_.has(table, "deviceId");
+    if (has_gpu) columns.insert(columns.begin(), "deviceId");
+    columns.insert(columns.begin(), "globalPid");
+    database_.read(table, columns, [&](NsysRow& row) {
       if (process_of(row.integer()) != process_) return;
+      const std::uint32_t gpu = has_gpu ? row.number() : RecordedOrder::unknown_gpu;
+      use(row, gpu);
+    });
+  }
+  void read_waits() {
+    read_orders(wait_table, {"syncType", "correlationId", "streamId", "eventId"}, [&](NsysRow& row, std::uint32_t gpu) {
       if (const auto kind = wait_of(row.integer()))
-        records_.push_back(RecordedOrder{row.count(), *kind, stream_of(row.number()), number_or_none(row.number())});
+        records_.push_back(
+            RecordedOrder{row.count(), *kind, stream_of(row.number()), number_or_none(row.number()), gpu});
     });
   }
   void read_events() {
-    database_.read(event_table, {"globalPid", "correlationId", "streamId", "eventId"}, [&](NsysRow& row) {
-      if (process_of(row.integer()) != process_) return;
+    read_orders(event_table, {"correlationId", "streamId", "eventId"}, [&](NsysRow& row, std::uint32_t gpu) {
       records_.push_back(RecordedOrder{row.count(), RecordedOrder::Kind::record, stream_of(row.number()),
-                                       number_or_none(row.number())});
+                                       number_or_none(row.number()), gpu});
     });
   }
 

@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 #include <sqlite3.h>
 
+#include <system_error>
+
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/formats.hpp"
 #include "shiplap/core/printable.hpp"
@@ -14,6 +16,17 @@ namespace {
 
 // A row has at least a length, a number, a header of two bytes, and a pointer of two bytes to it.
 constexpr std::uint64_t least_row_bytes = 6;
+
+/// The name of a file that nobody changes: SQLite then makes no files beside it, and follows no journal that lies there
+/// (sqlite.org/uri.html).
+std::string unchanging_uri(const std::filesystem::path& file) {
+  std::error_code unknown;
+  const std::filesystem::path whole = std::filesystem::absolute(file, unknown);
+  std::string uri = "file://";
+  for (const char c : (unknown ? file : whole).string())
+    uri += c == '%' || c == '?' || c == '#' ? fmt::format("%{:02X}", static_cast<unsigned>(c)) : std::string(1, c);
+  return uri + "?immutable=1";
+}
 
 }  // namespace
 
@@ -35,18 +48,21 @@ void NsysDatabase::Close::operator()(sqlite3* database) const { sqlite3_close(da
 void NsysDatabase::Close::operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
 
 NsysDatabase::NsysDatabase(const std::filesystem::path& file) : file_(file.string()) {
+  std::error_code unknown;
+  const std::uintmax_t size = std::filesystem::file_size(file, unknown);
+  if (unknown)
+    fail(fmt::format("it cannot be read as a file ({})", unknown.message()),
+         "give the file that `nsys export --type sqlite` has written");
+  size_ = size;
   sqlite3* database = nullptr;
-  const int status = sqlite3_open_v2(file_.c_str(), &database, SQLITE_OPEN_READONLY, nullptr);
+  const int status =
+      sqlite3_open_v2(unchanging_uri(file).c_str(), &database, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, nullptr);
   database_.reset(database);
   if (status != SQLITE_OK) fail(sqlite3_errmsg(database), "check that the file exists and may be read");
   // sqlite.org/security.html: what the file itself defines calls no function that could do harm.
   sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
   sqlite3_limit(database, SQLITE_LIMIT_LENGTH, static_cast<int>(limits::line_bytes));
-  std::error_code unknown;
-  const std::uintmax_t size = std::filesystem::file_size(file, unknown);
-  if (unknown) fail("it is no regular file", "give the file that `nsys export --type sqlite` has written");
-  size_ = size;
 }
 
 void NsysDatabase::fail(const std::string& what, const std::string& remedy) const {
@@ -78,7 +94,10 @@ void NsysDatabase::query(const std::string& sql, const Use& use) const {
     NsysRow row(prepared);
     use(row);
     text_bytes += row.text_bytes();
-    require_few(text_bytes, "the texts of a table");
+    // A column that was added later has its default in rows that do not hold it.
+    if (text_bytes > size_)
+      fail(fmt::format("the texts of a table have more than {}, which is all that the file has", to_string(Bytes{size_})),
+           "export the report again");
   }
   if (status == SQLITE_NOTADB) fail_as_no_export("it is no SQLite database");
   if (status != SQLITE_DONE) fail(sqlite3_errmsg(database_.get()), "export the report again");

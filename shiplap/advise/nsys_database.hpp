@@ -47,6 +47,8 @@ class NsysDatabase {
 
   /// Whether there is such a table.
   bool has(const std::string& table) const { return !columns_of(table).empty(); }
+  /// Whether the table has this column.
+  bool has(const std::string& table, const std::string& column) const { return columns_of(table).contains(column); }
   /// Calls `use` for each row of the table; the row has these columns. Throws Error that names a column that is
   /// missing.
   void read(const std::string& table, const Columns& columns, const Use& use) const { run(table, columns, "", use); }

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <compare>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 #include <variant>
@@ -25,17 +27,26 @@ struct Call {
   std::vector<std::size_t> work;  ///< indices of records
 };
 
-/// The streams whose work was never seen to overlap with that of the default stream. They count as ordered with it.
-std::set<std::uint32_t> streams_ordered_with_default(const Recording& recording) {
-  std::map<std::uint32_t, std::vector<Nanoseconds>> times;
+/// A stream: each GPU numbers its own.
+struct StreamOfGpu {
+  std::uint32_t gpu = 0;
+  std::uint32_t number = 0;  ///< 0: the default stream
+  friend auto operator<=>(const StreamOfGpu&, const StreamOfGpu&) = default;
+};
+
+/// The streams whose work was never seen to overlap with that of their GPU's default stream. They count as ordered with
+/// it.
+std::set<StreamOfGpu> streams_ordered_with_default(const Recording& recording) {
+  std::map<StreamOfGpu, std::vector<Nanoseconds>> times;
   for (const Record& record : recording.records)
-    if (const auto work = work_of(record)) times[work->stream].push_back(work->time);
-  const auto default_times = times.extract(0);
-  std::set<std::uint32_t> ordered;
-  if (default_times.empty()) return ordered;
-  std::vector<Nanoseconds> defaults = default_times.mapped();
-  std::ranges::sort(defaults, {}, &Nanoseconds::start);
+    if (const auto work = work_of(record)) times[{work->gpu, work->stream}].push_back(work->time);
+  std::set<StreamOfGpu> ordered;
+  for (auto& [stream, spans] : times)
+    if (stream.number == 0) std::ranges::sort(spans, {}, &Nanoseconds::start);
   for (const auto& [stream, spans] : times) {
+    const auto found = times.find({stream.gpu, 0});
+    if (stream.number == 0 || found == times.end()) continue;
+    const std::vector<Nanoseconds>& defaults = found->second;
     const bool overlaps = std::ranges::any_of(spans, [&](const Nanoseconds& span) {
       const auto next = std::ranges::lower_bound(defaults, span.end, {}, &Nanoseconds::start);
       return next != defaults.begin() && std::prev(next)->end > span.start;
@@ -102,13 +113,15 @@ class OpMaker {
       span = {std::min(span.start, time.start), std::max(span.end, time.end)};
       op_of_record_[record] = ops_.size();
     }
+    const StreamOfGpu stream{first.gpu, first.stream};
     placed.op.stream = first.stream;
     placed.op.gpu = first.gpu;
     placed.start = span.start;
     placed.end = span.end;
-    place_in_stream(placed);
+    placed.after = awaited_in(stream);
+    stream_waits_.erase(stream);
     describe(call, span, placed);
-    last_of_stream_[first.stream] = ops_.size();
+    last_of_stream_[stream] = ops_.size();
     ops_.push_back(std::move(placed));
   }
 
@@ -116,17 +129,37 @@ class OpMaker {
     StepOp& op = placed.op;
     op.call = between(placed.call.start, placed.call.end);
     op.time = between(span.start, span.end);
-    if (const auto* copy = std::get_if<RecordedCopy>(&recording_.records[call.work.front()]);
-        copy != nullptr && copy->size.count > 0 &&
-        (copy->from == MemoryKind::device) != (copy->to == MemoryKind::device)) {
+    if (const RecordedCopy* copy = single_copy(call)) {
       describe_copy(call, *copy, placed);
     } else if (call.work.size() > 1) {
       op.name = fmt::format("graph of {} ops", call.work.size());
+      op.copies_to_host = std::ranges::any_of(call.work, [&](std::size_t record) { return is_copy_to_host(record); });
     } else if (const auto* kernel = std::get_if<RecordedKernel>(&recording_.records[call.work.front()])) {
       op.name = printable(kernel->name);
       op.grid = kernel->blocks;
       op.threads = kernel->threads;
     }
+  }
+
+  const RecordedCopy* copy_of(std::size_t record) const {
+    return std::get_if<RecordedCopy>(&recording_.records[record]);
+  }
+  bool is_copy_to_host(std::size_t record) const {
+    const RecordedCopy* const copy = copy_of(record);
+    return copy != nullptr && copy->from == MemoryKind::device && copy->to != MemoryKind::device;
+  }
+
+  /// The first copy of a call whose work is copies between host and GPU in one direction, as those of a batch are; null
+  /// for any other call. A graph may begin with a copy and do other work after it.
+  const RecordedCopy* single_copy(const Call& call) const {
+    const RecordedCopy* const first = copy_of(call.work.front());
+    const auto is_alike = [&](std::size_t record) {
+      const RecordedCopy* const copy = copy_of(record);
+      return copy != nullptr && copy->from == first->from && copy->to == first->to;
+    };
+    const bool crosses =
+        first != nullptr && first->size.count > 0 && (first->from == MemoryKind::device) != (first->to == MemoryKind::device);
+    return crosses && std::ranges::all_of(call.work, is_alike) ? first : nullptr;
   }
 
   void describe_copy(const Call& call, const RecordedCopy& copy, PlacedOp& placed) {
@@ -144,7 +177,7 @@ class OpMaker {
     if (op.host_memory == MemoryKind::pageable) {
       std::uint64_t could_start = placed.call.start;
       for (const std::size_t before : placed.after) could_start = std::max(could_start, ops_[before].end);
-      if (const auto before = last_of_stream_.find(op.stream); before != last_of_stream_.end())
+      if (const auto before = last_of_stream_.find({op.gpu, op.stream}); before != last_of_stream_.end())
         could_start = std::max(could_start, ops_[before->second].end);
       op.time = between(std::min(could_start, placed.call.end), placed.call.end);
     } else if (memory == MemoryKind::pinned) {
@@ -156,60 +189,109 @@ class OpMaker {
     }
   }
 
-  void place_in_stream(PlacedOp& placed) {
-    if (const auto waits = stream_waits_.extract(placed.op.stream); !waits.empty()) placed.after = waits.mapped();
-    if (placed.op.stream == 0) {
-      const auto own = last_of_stream_.find(0);
+  /// The ops of other streams that what comes next in the stream waits for.
+  std::vector<std::size_t> awaited_in(StreamOfGpu stream) const {
+    std::vector<std::size_t> awaited;
+    if (const auto waits = stream_waits_.find(stream); waits != stream_waits_.end()) awaited = waits->second;
+    const auto own = last_of_stream_.find(stream);
+    if (stream.number == 0) {
       // The default stream has waited for what is older than its last op.
-      for (const auto& [stream, op] : last_of_stream_)
-        if (ordered_.contains(stream) && (own == last_of_stream_.end() || op > own->second)) placed.after.push_back(op);
-    } else if (ordered_.contains(placed.op.stream)) {
-      if (const auto last = last_of_stream_.find(0); last != last_of_stream_.end())
-        placed.after.push_back(last->second);
+      for (const auto& [other, op] : last_of_stream_)
+        if (other.gpu == stream.gpu && ordered_.contains(other) && (own == last_of_stream_.end() || op > own->second))
+          awaited.push_back(op);
+    } else if (ordered_.contains(stream)) {
+      if (const auto last = last_of_stream_.find({stream.gpu, 0}); last != last_of_stream_.end())
+        awaited.push_back(last->second);
     }
+    return awaited;
+  }
+
+  /// The ops that have ended when the stream reaches what comes next in it.
+  std::vector<std::size_t> before_next_in(StreamOfGpu stream) const {
+    std::vector<std::size_t> before = awaited_in(stream);
+    if (const auto last = last_of_stream_.find(stream); last != last_of_stream_.end()) before.push_back(last->second);
+    return before;
+  }
+
+  /// The streams that an order means. Without a GPU these are the streams of its number on all GPUs.
+  std::vector<StreamOfGpu> streams_of(const RecordedOrder& order) const {
+    if (order.gpu != RecordedOrder::unknown_gpu) return {{order.gpu, order.stream}};
+    std::set<StreamOfGpu> streams;
+    for (const auto& [stream, op] : last_of_stream_)
+      if (stream.number == order.stream) streams.insert(stream);
+    for (const auto& [stream, waits] : stream_waits_)
+      if (stream.number == order.stream) streams.insert(stream);
+    if (streams.empty()) streams.insert({0, order.stream});
+    return {streams.begin(), streams.end()};
+  }
+
+  std::vector<std::size_t> before_next_in(const std::vector<StreamOfGpu>& streams) const {
+    std::vector<std::size_t> before;
+    for (const StreamOfGpu stream : streams) append(before, before_next_in(stream));
+    return before;
+  }
+  static void append(std::vector<std::size_t>& all, const std::vector<std::size_t>& more) {
+    all.insert(all.end(), more.begin(), more.end());
+  }
+
+  /// What the host waits for with an order; nullopt for an order between streams.
+  std::optional<std::vector<std::size_t>> awaited_by_host(const RecordedOrder& order) {
+    switch (order.kind) {
+      case RecordedOrder::Kind::record:
+        recorded_[order.event] = before_next_in(streams_of(order));
+        return std::nullopt;
+      case RecordedOrder::Kind::stream_wait:
+        if (const auto recorded = recorded_.find(order.event); recorded != recorded_.end())
+          for (const StreamOfGpu stream : streams_of(order)) append(stream_waits_[stream], recorded->second);
+        return std::nullopt;
+      case RecordedOrder::Kind::event_wait: {
+        const auto recorded = recorded_.find(order.event);
+        return recorded == recorded_.end() ? std::vector<std::size_t>() : recorded->second;
+      }
+      case RecordedOrder::Kind::host_wait:
+        return before_next_in(streams_of(order));
+      case RecordedOrder::Kind::device_wait:
+        break;
+    }
+    std::vector<std::size_t> awaited;
+    for (const auto& [stream, op] : last_of_stream_) {
+      const bool is_meant = order.gpu == RecordedOrder::unknown_gpu || order.gpu == stream.gpu;
+      if (is_meant && op >= awaited_before_[stream.gpu]) awaited.push_back(op);
+      if (is_meant) awaited_before_[stream.gpu] = ops_.size();
+    }
+    for (const auto& [stream, waits] : stream_waits_)
+      if (order.gpu == RecordedOrder::unknown_gpu || order.gpu == stream.gpu) append(awaited, waits);
+    return awaited;
   }
 
   void add_order(const Call& call, Thread& thread) {
-    const RecordedOrder& order = *call.order;
-    const auto last = last_of_stream_.find(order.stream);
-    const auto recorded = recorded_.find(order.event);
-    std::vector<std::size_t> awaited;
-    switch (order.kind) {
-      case RecordedOrder::Kind::record:
-        if (last != last_of_stream_.end()) recorded_[order.event] = last->second;
-        return;
-      case RecordedOrder::Kind::stream_wait:
-        if (recorded != recorded_.end()) stream_waits_[order.stream].push_back(recorded->second);
-        return;
-      case RecordedOrder::Kind::event_wait:
-        if (recorded != recorded_.end()) awaited.push_back(recorded->second);
-        break;
-      case RecordedOrder::Kind::host_wait:
-        if (last != last_of_stream_.end()) awaited.push_back(last->second);
-        break;
-      case RecordedOrder::Kind::device_wait:
-        for (const auto& [stream, op] : last_of_stream_)
-          if (op >= awaited_before_) awaited.push_back(op);
-        awaited_before_ = ops_.size();
-    }
+    std::optional<std::vector<std::size_t>> awaited = awaited_by_host(*call.order);
+    if (!awaited) return;
+    std::ranges::sort(*awaited);
+    awaited->erase(std::ranges::unique(*awaited).begin(), awaited->end());
+    // What ended later was not waited for: the order may have meant a stream of another GPU.
+    std::erase_if(*awaited, [&](std::size_t op) {
+      return call.order->gpu == RecordedOrder::unknown_gpu && ops_[op].end > call.record->time.end;
+    });
     PlacedOp placed = begun(call, thread);
     placed.op.kind = StepOp::Kind::wait;
     std::uint64_t waited = placed.call.start;
-    for (const std::size_t op : awaited) waited = std::max(waited, ops_[op].end);
+    for (const std::size_t op : *awaited) waited = std::max(waited, ops_[op].end);
     placed.op.returning = between(waited, placed.call.end);
-    placed.after = std::move(awaited);
+    placed.after = std::move(*awaited);
     ops_.push_back(std::move(placed));
   }
 
   const Recording& recording_;
-  std::set<std::uint32_t> ordered_;
+  std::set<StreamOfGpu> ordered_;
   std::vector<PlacedOp> ops_;
   std::unordered_map<std::size_t, std::size_t> op_of_record_;
   std::map<std::uint32_t, Thread> threads_;
-  std::map<std::uint32_t, std::size_t> last_of_stream_;
-  std::size_t awaited_before_ = 0;  ///< ops before this one had been awaited by the last wait for the device
-  std::unordered_map<std::uint64_t, std::size_t> recorded_;  ///< the op before an event, by event
-  std::map<std::uint32_t, std::vector<std::size_t>> stream_waits_;
+  std::map<StreamOfGpu, std::size_t> last_of_stream_;
+  std::map<std::uint32_t, std::size_t>
+      awaited_before_;  ///< ops before this one had been awaited by the last wait for the GPU, by GPU
+  std::unordered_map<std::uint64_t, std::vector<std::size_t>> recorded_;  ///< the ops before an event, by event
+  std::map<StreamOfGpu, std::vector<std::size_t>> stream_waits_;          ///< what the next op of a stream waits for
 };
 
 std::vector<Call> calls_in_order(const Recording& recording) {

@@ -32,7 +32,7 @@ struct StepOp {
   Kind kind = Kind::kernel;
   std::string name;          ///< name of the kernel, or of the function that waits or copies
   std::uint32_t thread = 0;  ///< number of the host thread
-  std::uint32_t stream = 0;  ///< number of the stream; unused by a wait
+  std::uint32_t stream = 0;  ///< number of the stream on its GPU; unused by a wait
   std::uint32_t gpu = 0;     ///< number of the GPU
   /// Host time of the thread between its call before and this one: the program's own code, and calls that are not among
   /// the ops.
@@ -49,6 +49,7 @@ struct StepOp {
   bool blocks = false;             ///< whether the call of a copy returns only when the copy has ended
   std::vector<EarlierOp> after{};  ///< ops of other streams that it waits for; wait: ops that the host waits for
 
+
   Bytes size{};                                   ///< copy: bytes
   MemoryKind host_memory = MemoryKind::pageable;  ///< copy: kind of the host memory
   bool to_device = true;                          ///< copy: direction
@@ -61,6 +62,7 @@ struct StepOp {
   std::uint32_t threads = 256;  ///< kernel: threads of a block
   Bytes reads_host{};           ///< kernel: bytes that it reads from mapped host memory (zero-copy)
   Bytes writes_host{};          ///< kernel: bytes that it writes to mapped host memory
+  bool copies_to_host = false;  ///< kernel: whether it is a graph that contains copies to the host
 };
 
 /// Managed memory that moved by page faults in a step, in the median.

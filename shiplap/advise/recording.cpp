@@ -53,6 +53,8 @@ class Fields {
     if (found == names.end()) field.fail("a known kind");
     return found->first;
   }
+  /// Whether a field follows that lines of older recorders lack.
+  bool has_more() const { return next_ < line_.size(); }
   void end() const {
     if (line_.size() != next_) line_.fail(fmt::format("{} elements", next_));
   }
@@ -79,7 +81,11 @@ std::optional<Record> record_from(const std::string& kind, Fields& f) {
   if (kind == "kernel")
     return RecordedKernel{f.integer(), f.small(), f.time(), f.name(), f.integer(), f.small(), f.small()};
   if (kind == "fill") return RecordedFill{f.integer(), f.small(), f.time(), Bytes{f.integer()}, f.small()};
-  if (kind == "order") return RecordedOrder{f.integer(), f.one_of(order_names), f.small(), f.integer()};
+  if (kind == "order") {
+    RecordedOrder order{f.integer(), f.one_of(order_names), f.small(), f.integer()};
+    if (f.has_more()) order.gpu = f.small();
+    return order;
+  }
   if (kind == "range") return RecordedRange{f.small(), f.time(), f.name()};
   if (kind == "migration") return RecordedMigration{f.time(), Bytes{f.integer()}, f.integer() != 0, f.small()};
   if (kind == "pause") return RecordedPause{f.time()};

@@ -81,12 +81,16 @@ struct RecordedOrder {
     stream_wait,  ///< the stream waits for the event
     event_wait,   ///< the host waits for the event
     host_wait,    ///< the host waits for the stream
-    device_wait,  ///< the host waits for all streams
+    device_wait,  ///< the host waits for all streams of the GPU
   };
   std::uint64_t call = 0;    ///< the call
   Kind kind = Kind::record;  ///< what it orders
   std::uint32_t stream = 0;  ///< number of the stream, where there is one
   std::uint64_t event = 0;   ///< number of the event, where there is one
+  /// Number of the GPU whose stream or streams these are. GPUs number their streams alike. unknown_gpu: a stream of this
+  /// number of any GPU.
+  std::uint32_t gpu = unknown_gpu;
+  static constexpr std::uint32_t unknown_gpu = 0xffffffff;
   friend bool operator==(const RecordedOrder&, const RecordedOrder&) = default;
 };
 

@@ -20,23 +20,63 @@ const char* name_in(const Names& names, Value value) {
   return found->second;
 }
 
+/// The most bytes of a name. As JSON each may take six, and a line has room for them.
+constexpr std::size_t most_name_bytes = limits::line_bytes / 8;
+/// Room for the lines of a record, its name and the end.
+constexpr std::uint64_t room_for_a_record = limits::line_bytes + 4096;
+
+std::string cut(std::string name) {
+  if (name.size() > most_name_bytes) name.resize(most_name_bytes);
+  return name;
+}
+
+const std::string& name_of(const Record& record) {
+  static const std::string none;
+  return std::visit(
+      [](const auto& r) -> const std::string& {
+        if constexpr (requires { r.function; })
+          return r.function;
+        else if constexpr (requires { r.name; })
+          return r.name;
+        else
+          return none;
+      },
+      record);
+}
+
 }  // namespace
 
-RecordingWriter::RecordingWriter(std::string program, std::string gpu, Sink sink) : sink_(std::move(sink)) {
-  sink_(Json{{"schema", formats::recording.schema},
-             {"version", formats::recording.version},
-             {"program", std::move(program)},
-             {"gpu", std::move(gpu)}}
-            .dump(-1, ' ', false, Json::error_handler_t::replace));
+RecordingWriter::RecordingWriter(std::string program, std::string gpu, Sink sink, std::uint64_t most_bytes)
+    : sink_(std::move(sink)), most_bytes_(most_bytes) {
+  put(Json{{"schema", formats::recording.schema},
+           {"version", formats::recording.version},
+           {"program", cut(std::move(program))},
+           {"gpu", cut(std::move(gpu))}}
+          .dump(-1, ' ', false, Json::error_handler_t::replace));
+}
+
+void RecordingWriter::put(const std::string& line) {
+  bytes_ += line.size() + 1;
+  sink_(line);
 }
 
 std::uint64_t RecordingWriter::number_of(const std::string& name) {
-  const auto [found, is_new] = names_.try_emplace(name, names_.size());
-  if (is_new) sink_(Json::array({"name", found->second, name}).dump(-1, ' ', false, Json::error_handler_t::replace));
+  const auto [found, is_new] = names_.try_emplace(cut(name), names_.size());
+  if (is_new)
+    put(Json::array({"name", found->second, found->first}).dump(-1, ' ', false, Json::error_handler_t::replace));
   return found->second;
 }
 
+bool RecordingWriter::has_room_for(const std::string& name) const {
+  return bytes_ + room_for_a_record <= most_bytes_ &&
+         bytes_of_names_ + std::min(name.size(), most_name_bytes) <= limits::name_bytes(bytes_);
+}
+
 void RecordingWriter::write(const Record& record) {
+  const std::string& name = name_of(record);
+  is_full_ = is_full_ || !has_room_for(name);
+  if (is_full_) return;
+  bytes_of_names_ += std::min(name.size(), most_name_bytes);
   struct Line {
     RecordingWriter& writer;
     Json operator()(const RecordedCall& r) const {
@@ -64,7 +104,9 @@ void RecordingWriter::write(const Record& record) {
       return {"fill", r.call, r.stream, r.time.start, r.time.end, r.size.count, r.gpu};
     }
     Json operator()(const RecordedOrder& r) const {
-      return {"order", r.call, name_in(order_names, r.kind), r.stream, r.event};
+      Json line{"order", r.call, name_in(order_names, r.kind), r.stream, r.event};
+      if (r.gpu != RecordedOrder::unknown_gpu) line.push_back(r.gpu);
+      return line;
     }
     Json operator()(const RecordedRange& r) const {
       return {"range", r.thread, r.time.start, r.time.end, writer.number_of(r.name)};
@@ -75,10 +117,12 @@ void RecordingWriter::write(const Record& record) {
     Json operator()(const RecordedPause& r) const { return {"pause", r.time.start, r.time.end}; }
   };
   const Json line = std::visit(Line{*this}, record);
-  sink_(line.dump());
+  put(line.dump());
   ++records_;
 }
 
-void RecordingWriter::close(std::uint64_t lost) { sink_(Json::array({"end", records_, lost}).dump()); }
+void RecordingWriter::close(std::uint64_t lost) {
+  put(Json::array({"end", records_, lost + (is_full_ ? 1 : 0)}).dump());
+}
 
 }  // namespace shiplap

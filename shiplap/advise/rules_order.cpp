@@ -57,7 +57,9 @@ StepOp one_copy(const ProgramStep& step, std::size_t first, std::size_t end, con
 }
 
 /// Whether an op of the step brings results to the host.
-bool brings_results(const StepOp& op) { return op.kind == StepOp::Kind::copy && !op.to_device; }
+bool brings_results(const StepOp& op) {
+  return op.copies_to_host || (op.kind == StepOp::Kind::copy && !op.to_device);
+}
 
 }  // namespace
 
@@ -119,10 +121,11 @@ std::optional<ChangedStep> drop_waits(const ProgramStep& step, const Profile&) {
   if (step.migrations.to_device.count + step.migrations.to_host.count > 0) return std::nullopt;
   StepEdit edit(step);
   std::size_t dropped = 0;
-  std::set<std::uint32_t> bringing;  // streams with copies to the host that no wait has covered yet
+  using Stream = std::pair<std::uint32_t, std::uint32_t>;  // GPU and stream
+  std::set<Stream> bringing;  // streams with copies to the host that no wait has covered yet
   for (std::size_t i = 0; i < step.ops.size(); ++i) {
     const StepOp& op = step.ops[i];
-    if (brings_results(op) && !op.blocks) bringing.insert(op.stream);
+    if (brings_results(op) && !op.blocks) bringing.insert({op.gpu, op.stream});
     const bool of_this_step = std::ranges::all_of(op.after, [](const EarlierOp& e) { return e.steps == 0; });
     if (op.kind == StepOp::Kind::wait && bringing.empty() && of_this_step && !op.after.empty()) {
       edit.leave_out(i);
@@ -131,7 +134,7 @@ std::optional<ChangedStep> drop_waits(const ProgramStep& step, const Profile&) {
     }
     if (op.kind == StepOp::Kind::wait)
       for (const EarlierOp& awaited : op.after)
-        if (awaited.steps == 0) bringing.erase(step.ops[awaited.op].stream);
+        if (awaited.steps == 0) bringing.erase({step.ops[awaited.op].gpu, step.ops[awaited.op].stream});
     edit.keep(i);
   }
   if (dropped == 0) return std::nullopt;

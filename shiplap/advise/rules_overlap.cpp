@@ -36,7 +36,7 @@ std::optional<Phases> phases_of(const ProgramStep& step) {
       phases.waits.push_back(i);
     } else if (is_pinned_copy(op, true) && phases.kernels.empty() && phases.out.empty()) {
       phases.in.push_back(i);
-    } else if (is_kernel(op) && phases.out.empty()) {
+    } else if (is_kernel(op) && !op.copies_to_host && phases.out.empty()) {
       phases.kernels.push_back(i);
     } else if (is_pinned_copy(op, false)) {
       phases.out.push_back(i);

@@ -69,22 +69,23 @@ class Kinds {
   Kind of(const Record& record) {
     Description key{record.index(), {}, 0, 0, 0};
     if (const auto* kernel = std::get_if<RecordedKernel>(&record))
-      key = {record.index(), kernel->name, kernel->blocks, kernel->threads, kernel->stream};
+      key = {record.index(), kernel->name, kernel->blocks, kernel->threads, stream_of(*kernel)};
     else if (const auto* copy = std::get_if<RecordedCopy>(&record))
       key = {record.index(),
              {},
              copy->size.count,
              static_cast<std::uint64_t>(copy->from) << 8u | static_cast<std::uint64_t>(copy->to),
-             copy->stream};
+             stream_of(*copy)};
     else if (const auto* fill = std::get_if<RecordedFill>(&record))
-      key = {record.index(), {}, fill->size.count, 0, fill->stream};
+      key = {record.index(), {}, fill->size.count, 0, stream_of(*fill)};
     return 3 * known_.try_emplace(std::move(key), static_cast<Kind>(known_.size() + 1)).first->second;
   }
   /// The kind of an op of this kind that follows a wait of the host, which may have been for results.
   static Kind after_wait(Kind op, bool for_results) { return op + (for_results ? 2 : 1); }
 
  private:
-  using Description = std::tuple<std::size_t, std::string, std::uint64_t, std::uint64_t, std::uint32_t>;
+  using Description = std::tuple<std::size_t, std::string, std::uint64_t, std::uint64_t, std::uint64_t>;
+  static std::uint64_t stream_of(const auto& work) { return std::uint64_t{work.gpu} << 32u | work.stream; }
   std::map<Description, Kind> known_;
 };
 

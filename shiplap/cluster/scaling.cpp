@@ -111,7 +111,7 @@ Scaling predict_scaling(const Node& node, const Job& given, std::uint32_t nodes,
   PlanOptions options = given_options;
   options.race = Seconds{0};
   const Job job = with_kernel_cost(node, given, nodes, options);
-  Scaling result{.job = job.name, .profile = node.profile->name};
+  Scaling result{.job = job.name, .profile = profile_of(node).name};
   const std::vector<std::uint32_t> numbers = numbers_up_to(nodes);
   const NodeTimes times = node_times_of(node, job, equal_shares(job, numbers), options);
   std::vector<std::pair<Shares, std::vector<HaloMessage>>> cuts;

@@ -24,7 +24,7 @@ constexpr Seconds longest_pause = milliseconds(50);
 int open_to_lock(const std::string& file) {
   const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
   if (descriptor >= 0 || errno != EACCES) return descriptor;
-  const int readable = ::open(file.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+  const int readable = ::open(file.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (readable < 0) errno = EACCES;
   return readable;
 }

@@ -21,6 +21,8 @@ class TemporaryFile {
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
 
+  /// Its name, until it has replaced another one.
+  const std::filesystem::path& path() const { return path_; }
   int descriptor() const { return descriptor_; }
   /// Appends. Returns 0 or the error of the operating system.
   int write(std::string_view) const;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/file_system.hpp"
 #include "shiplap/core/printable.hpp"
 #include "shiplap/core/temporary_file.hpp"
 #include "shiplap/core/units.hpp"
@@ -42,6 +43,24 @@ class File {
                           no_folder ? "; create the folder first" : ""));
 }
 
+[[noreturn]] void cannot_read(const std::string& path, int error) {
+  throw Error(fmt::format("cannot read {}: {}", printable(path), system_reason(error)));
+}
+
+/// Reads an open file to its end.
+std::string text_of(const File& file, const std::string& path, std::uint64_t most) {
+  std::string text;
+  std::vector<char> buffer(1 << 16);
+  while (true) {
+    const ssize_t got = ::read(file.get(), buffer.data(), buffer.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) cannot_read(path, errno);
+    if (got == 0) return text;
+    if (text.size() + static_cast<std::size_t>(got) > most) refuse_size(path, most);
+    text.append(buffer.data(), static_cast<std::size_t>(got));
+  }
+}
+
 /// Whether the path is a symbolic link that the kernel would not follow where fs.protected_symlinks is on: in a sticky
 /// folder in which everybody may write, and neither of this user nor of the folder's owner.
 bool is_planted_link(const fs::path& path) {
@@ -63,34 +82,33 @@ void refuse_size(const std::string& source, std::uint64_t most) {
 }
 
 std::string read_text_file(const std::string& path, std::uint64_t most) {
-  const auto cannot_read = [&path](int error) {
-    throw Error(fmt::format("cannot read {}: {}", printable(path), system_reason(error)));
-  };
-  File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (file.get() < 0) cannot_read(errno);
-  std::string text;
-  std::vector<char> buffer(1 << 16);
-  while (true) {
-    const ssize_t got = ::read(file.get(), buffer.data(), buffer.size());
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) cannot_read(errno);
-    if (got == 0) return text;
-    if (text.size() + static_cast<std::size_t>(got) > most) refuse_size(path, most);
-    text.append(buffer.data(), static_cast<std::size_t>(got));
-  }
+  const File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.get() < 0) cannot_read(path, errno);
+  return text_of(file, path, most);
+}
+
+std::string read_regular_file(const std::string& path, std::uint64_t most) {
+  const File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  struct stat about {};
+  // A socket cannot be opened at all.
+  if ((file.get() < 0 && errno != ENXIO) || (file.get() >= 0 && ::fstat(file.get(), &about) != 0))
+    cannot_read(path, errno);
+  if (S_ISDIR(about.st_mode)) cannot_read(path, EISDIR);
+  if (!S_ISREG(about.st_mode))
+    throw Error(fmt::format(
+        "cannot read {}: it is a pipe, a socket or a device, and only a regular file is read here; remove it",
+        printable(path)));
+  return text_of(file, path, most);
 }
 
 void write_file_atomically(const std::string& path, std::string_view content) {
-  std::error_code error;
-  // A symbolic link stays, and its target is replaced.
-  fs::path target = path;
-  if (is_planted_link(target))
+  if (is_planted_link(path))
     throw Error(fmt::format(
         "cannot write {}: it is a symbolic link of another user in a folder where everybody may write, and could lead "
         "to any file; remove it or name a file in a folder of yours",
         printable(path)));
-  if (fs::is_symlink(target, error)) target = fs::canonical(target, error);
-  if (error && error != std::errc::no_such_file_or_directory) cannot_write(path, error.value());
+  // A symbolic link stays, and its target is replaced.
+  const fs::path target = file_behind_links(path);
   struct stat old {};
   const bool exists = ::stat(target.c_str(), &old) == 0;
   if (!exists && errno != ENOENT) cannot_write(path, errno);
@@ -108,6 +126,14 @@ void write_file_atomically(const std::string& path, std::string_view content) {
   } catch (const std::system_error& refused) {
     cannot_write(path, refused.code().value());
   }
+}
+
+void write_document(const std::string& path, std::string_view content) {
+  if (content.size() > limits::document_bytes)
+    throw Error(fmt::format(
+        "cannot write {}: it would have {}, and no more than {} of such a file is read; ask for less in one file",
+        printable(path), to_string(Bytes{content.size()}), to_string(Bytes{limits::document_bytes})));
+  write_file_atomically(path, content);
 }
 
 void make_folders(const fs::path& folder) {

@@ -19,8 +19,9 @@ struct Schedule;
 /// Executes schedules. `open` opens one by name. An implementation must provide `info`, `allocate` and `prepare`. Each
 /// other method documents what happens on a device that does not support it.
 ///
-/// Memory may outlive its device. An execution must not.
-class Device {
+/// Memory may outlive its device. An execution must not. `open` returns a shared owner of the device; whoever keeps a
+/// device, such as a node or a prepared job, shares it (`shared_device`).
+class Device : public std::enable_shared_from_this<Device> {
  public:
   virtual ~Device();
   /// Returns the facts of the device at this moment. Throws Error when the GPU cannot be queried.
@@ -58,5 +59,11 @@ class Device {
   /// when the stream accepts none of the movers, or the device moves blocks in schedules only.
   virtual Mover move_blocks(const BlockMove&, std::span<const Mover> movers, void* stream);
 };
+
+/// A further owner of a device. A device that no std::shared_ptr owns is not kept alive: it must outlive the result.
+template <class AnyDevice>
+std::shared_ptr<AnyDevice> shared_device(AnyDevice& device) {
+  return {static_cast<Device&>(device).weak_from_this().lock(), &device};
+}
 
 }  // namespace shiplap

@@ -5,13 +5,16 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <optional>
+#include <system_error>
 #include <vector>
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/printable.hpp"
 #include "shiplap/core/spelling.hpp"
 #include "shiplap/device/virtual/virtual_device.hpp"
+#include "shiplap/profile/more_gpus.hpp"
 #include "shiplap/profile/profile.hpp"
 
 #if SHIPLAP_HAS_CUDA
@@ -81,21 +84,63 @@ std::vector<std::string> virtual_names() {
       std::ranges::find(profiles, name) != profiles.end())
     meant = {std::string(virtual_prefix) + std::string(name)};
   const std::string hint = meant.empty() ? "" : fmt::format("did you mean {}? ", fmt::join(meant, " or "));
-  throw UsageError(fmt::format("unknown device \"{}\": {}there are {} and virtual:FILE for a profile of your own{}",
-                               name, hint, fmt::join(names, ", "), gpus == 0 ? "; no cuda:N, as " + why_absent : ""));
+  const std::string cuda = gpus == 0 ? "no GPU is there" : gpus == 1 ? "cuda:0 is a GPU" : "cuda:0 and others are GPUs";
+  throw UsageError(fmt::format(
+      "unknown device \"{}\": {}{}, virtual:h200 or virtual:FILE a simulated one; `shiplap devices` lists all", name,
+      hint, cuda));
+}
+
+/// A virtual device by what follows its prefix.
+struct VirtualName {
+  std::string profile;  ///< a built-in profile, or a file
+  std::uint32_t gpus = 1;
+};
+
+/// "h200:4" and "h200,h200" are several GPUs, unless there is a file of this name.
+VirtualName virtual_name(std::string_view text) {
+  std::error_code error;
+  if (std::filesystem::exists(std::filesystem::path(text), error)) return {std::string(text)};
+  std::uint32_t gpus = 0;
+  const std::size_t colon = text.rfind(':');
+  const char* const end = text.data() + text.size();
+  if (colon != std::string_view::npos && colon > 0) {
+    const auto [rest, failure] = std::from_chars(text.data() + colon + 1, end, gpus);
+    const bool is_number = rest == end && colon + 1 < text.size();
+    if (is_number && (failure != std::errc{} || gpus == 0 || gpus > most_gpus))
+      throw UsageError(fmt::format("virtual:{}: a virtual device has 1 to {} GPUs", text, most_gpus));
+    if (is_number) return {std::string(text.substr(0, colon)), gpus};
+  }
+  const std::string_view first = text.substr(0, text.find(','));
+  for (std::string_view left = text; !first.empty();) {
+    const std::size_t comma = left.find(',');
+    if (left.substr(0, comma) != first)
+      throw UsageError(
+          fmt::format("virtual:{}: all GPUs of a virtual device are like the first: name the profile once "
+                      "for each, as in virtual:{},{}, or with their number, as in virtual:{}:2",
+                      text, first, first, first));
+    if (++gpus > most_gpus)
+      throw UsageError(fmt::format("virtual:{}: a virtual device has 1 to {} GPUs", first, most_gpus));
+    if (comma == std::string_view::npos) return {std::string(first), gpus};
+    left.remove_prefix(comma + 1);
+  }
+  return {std::string(text)};
 }
 
 }  // namespace
 
-std::unique_ptr<MeasurableDevice> open(std::string_view name) {
+std::string profile_of_virtual_device(std::string_view name) {
+  return name.starts_with(virtual_prefix) ? virtual_name(name.substr(virtual_prefix.size())).profile : "";
+}
+
+std::shared_ptr<MeasurableDevice> open(std::string_view name) {
   if (name.starts_with(cuda_prefix)) {
     const auto gpus = numbers(name.substr(cuda_prefix.size()));
     if (!gpus) refuse(name);
     return CudaBackend::open(*gpus);
   }
-  if (name.starts_with(virtual_prefix) && name.size() > virtual_prefix.size())
-    return open_virtual(find_profile(name.substr(virtual_prefix.size())), printable(name));
-  refuse(name);
+  if (!name.starts_with(virtual_prefix) || name.size() == virtual_prefix.size()) refuse(name);
+  const VirtualName wanted = virtual_name(name.substr(virtual_prefix.size()));
+  return open_virtual(with_gpus(find_profile(wanted.profile), wanted.gpus), printable(name));
 }
 
 DeviceListing list_devices() {

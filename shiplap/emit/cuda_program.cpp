@@ -75,7 +75,7 @@ std::string header(const Workload& workload, const Choice& choice, const Schedul
                                notes.profile.empty() ? "" : " on profile " + notes.profile));
   out += "//\n//   nvcc -O3 -arch=native pipeline.cu -o pipeline && ./pipeline [REPETITIONS]\n//\n";
   out +=
-      "// Prints the median and the fastest time and verifies the result; exits 0 if it is right. For your own "
+      "// Prints the median and the fastest time and verifies the result; exits with 2 if it is wrong. For your own "
       "program\n"
       "// copy the section \"pipeline\"; the rest only runs it.\n";
   if (std::ranges::any_of(schedule.agents, [](const Agent& a) { return a.numa_node.has_value(); }))

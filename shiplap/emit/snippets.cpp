@@ -180,7 +180,7 @@ int main(int argc, char** argv) {
   run();
 {leave}  const bool good = verify();
   std::puts({verdict});
-  return good ? 0 : 1;
+  return good ? 0 : 2;
 }
 )";
 

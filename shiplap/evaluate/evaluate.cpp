@@ -43,8 +43,8 @@ Need need_of(const Schedule& schedule, const Job& job) {
 class WorkloadRun {
  public:
   WorkloadRun(const Node& node, const EvaluateOptions& options, WorkloadData& data)
-      : device_(*node.device),
-        profile_(*node.profile),
+      : device_(device_of(node, "evaluate")),
+        profile_(profile_of(node)),
         whole_(node.limits),
         for_one_(limits_of_one_choice(node.limits)),
         for_ideal_overlap_(node.limits.fraction(1, 10)),
@@ -214,13 +214,13 @@ class WorkloadRun {
 }  // namespace
 
 Evaluation begin_evaluation(const Node& node) {
-  const DeviceInfo info = node.device->info();
+  const DeviceInfo info = device_of(node, "evaluate").info();
   return {.device = info.id,
           .device_name = info.name,
           .simulated = info.is_virtual,
           .conditions = info.conditions,
-          .profile = node.profile->name,
-          .profile_hash = parameter_hash(*node.profile),
+          .profile = profile_of(node).name,
+          .profile_hash = parameter_hash(profile_of(node)),
           .workloads = {},
           .transfers = {}};
 }
@@ -230,9 +230,10 @@ EvaluatedWorkload evaluate(const Node& node, Workload workload, const EvaluateOp
   result.name = workload.job.name;
   result.memory = memory_of(workload.job);
   std::optional<WorkloadData> data;
+  MeasurableDevice& device = device_of(node, result.name);
   try {
     if (options.progress) options.progress(fmt::format("{}: preparing the data", result.name), 0, 0);
-    data.emplace(*node.device, std::move(workload));
+    data.emplace(device, std::move(workload));
   } catch (const Error& why) {
     // There is too little memory, or the device lacks this kind.
     result.not_run = why.what();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -173,17 +174,38 @@ std::string label(const EvaluatedWorkload& workload) {
   return fmt::format("{}, {} memory", workload.name, to_string(workload.memory));
 }
 
-EvaluatedWorkload as_recorded(EvaluatedWorkload workload) {
-  const auto round = [](std::vector<double>& samples_ms) { samples_ms = rounded(std::move(samples_ms)); };
-  for (EvaluatedPoint& point : workload.points) round(point.samples_ms);
+namespace {
+
+void for_all_samples(EvaluatedWorkload& workload, const std::function<void(std::vector<double>&)>& change) {
+  for (EvaluatedPoint& point : workload.points) change(point.samples_ms);
   for (EvaluatedGroup& group : workload.groups) {
-    round(group.automatic_ms);
-    round(group.ideal_overlap_ms);
+    change(group.automatic_ms);
+    change(group.ideal_overlap_ms);
   }
   if (workload.duel)
     for (auto samples_ms : {&Duel::automatic_ms, &Duel::winner_ms, &Duel::ideal_overlap_ms})
-      round((*workload.duel).*samples_ms);
+      change((*workload.duel).*samples_ms);
+}
+
+}  // namespace
+
+EvaluatedWorkload as_recorded(EvaluatedWorkload workload) {
+  for_all_samples(workload, [](std::vector<double>& samples_ms) { samples_ms = rounded(std::move(samples_ms)); });
   return workload;
+}
+
+bool halve_samples(Evaluation& evaluation) {
+  constexpr std::size_t fewest = 11;  // rounds on a GPU when none are asked for
+  bool has_halved = false;
+  const auto halve = [&](std::vector<double>& samples_ms) {
+    if (samples_ms.size() <= fewest) return;
+    for (std::size_t i = 0; 2 * i < samples_ms.size(); ++i) samples_ms[i] = samples_ms[2 * i];
+    samples_ms.resize((samples_ms.size() + 1) / 2);
+    has_halved = true;
+  };
+  for (EvaluatedWorkload& workload : evaluation.workloads) for_all_samples(workload, halve);
+  for (EvaluatedTransfer& transfer : evaluation.transfers) halve(transfer.samples_ms);
+  return has_halved;
 }
 
 EvaluatedTransfer as_recorded(EvaluatedTransfer transfer) {

@@ -112,6 +112,9 @@ struct Evaluation {
   std::vector<EvaluatedTransfer> transfers;
 };
 
+/// Leaves every second sample of what has more than eleven. Returns whether anything had.
+bool halve_samples(Evaluation&);
+
 /// Wrong results, a line each; empty when every byte was right.
 std::vector<std::string> wrong_results(const Evaluation&);
 

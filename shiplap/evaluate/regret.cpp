@@ -24,7 +24,11 @@ constexpr std::size_t sweep_finalists = 4;
 class JobRun {
  public:
   JobRun(const Node& node, const RegretOptions& options, WorkloadData& data)
-      : device_(*node.device), profile_(*node.profile), limits_(node.limits), options_(options), data_(data) {}
+      : device_(device_of(node, "evaluate")),
+        profile_(profile_of(node)),
+        limits_(node.limits),
+        options_(options),
+        data_(data) {}
 
   void run(JobRegret& result) {
     progress("probing the kernel");
@@ -175,8 +179,9 @@ JobRegret regret_of(const Node& node, Workload workload, const RegretOptions& op
   // The choices that alternate share the memory.
   Node for_one = node;
   for_one.limits = node.limits.fraction(1, 2 * sweep_finalists);
+  MeasurableDevice& device = device_of(node, result.name);
   try {
-    WorkloadData data(*node.device, std::move(workload));
+    WorkloadData data(device, std::move(workload));
     JobRun(for_one, options, data).run(result);
   } catch (const UsageError&) {
     throw;

@@ -88,15 +88,15 @@ JobRegret read_job(const JsonReader& json, bool simulated) {
 
 Json to_json(const std::vector<JobRegret>& jobs, const Node& node, std::uint64_t seed, const std::string& command) {
   const RegretSummary s = summary_of(jobs);
-  const DeviceInfo info = node.device->info();
+  const DeviceInfo info = device_of(node, "evaluate").info();
   Json json{{"schema", formats::regret.schema},
             {"version", formats::regret.version},
             {"device", info.id},
             {"device_name", info.name},
             {"simulated", info.is_virtual},
             {"conditions", info.conditions},
-            {"profile", node.profile->name},
-            {"profile_hash", parameter_hash(*node.profile)},
+            {"profile", profile_of(node).name},
+            {"profile_hash", parameter_hash(profile_of(node))},
             {"seed", seed},
             {"command", command},
             {"summary",

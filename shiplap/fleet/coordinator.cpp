@@ -366,8 +366,9 @@ class Coordinator {
 
 FleetRun coordinate(Ranks& ranks, const CoordinatorOptions& options) { return Coordinator(ranks, options).run(); }
 
-void end_all_ranks(Ranks& ranks) {
-  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+void end_all_ranks(Ranks& ranks, const Deadline& deadline) {
+  // The others find out by themselves that the run is over.
+  for (std::size_t rank = 0; rank < ranks.size() && !deadline.passed(); ++rank) {
     try {
       ranks.send(rank, to_text(Order{.end = true, .all_answered = false}));
     } catch (const Error&) {

@@ -103,15 +103,18 @@ std::optional<RankMessage> FileRanks::receive(const Deadline& deadline) {
 void FileRanks::collect() {
   std::vector<fs::path> files;
   std::error_code error;
-  for (fs::directory_iterator entry(inbox(rank_), error), end; !error && entry != end; entry.increment(error))
-    if (sender(entry->path().filename().string())) files.push_back(entry->path());
+  for (fs::directory_iterator entry(inbox(rank_), error), end; !error && entry != end; entry.increment(error)) {
+    std::error_code gone;
+    const bool is_message = sender(entry->path().filename().string()) && entry->is_regular_file(gone);
+    if (is_message) files.push_back(entry->path());
+  }
   if (error == std::errc::no_such_file_or_directory)
     throw Error(fmt::format("rank {}: {} is gone, so that the run is over", rank_, inbox(rank_).string()));
   if (error) cannot_receive(error);
   // The messages of one rank, in the order of sending.
   std::ranges::sort(files);
   for (const fs::path& file : files) {
-    received_.push_back({.from = *sender(file.filename().string()), .text = read_text_file(file.string())});
+    received_.push_back({.from = *sender(file.filename().string()), .text = read_regular_file(file.string())});
     fs::remove(file, error);
     if (error) cannot_receive(error);  // it would be received again
   }

@@ -3,10 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
+#include <cstddef>
 #include <nlohmann/json.hpp>
 
 #include "shiplap/core/file_lock.hpp"
+#include "shiplap/core/file_system.hpp"
 #include "shiplap/core/formats.hpp"
 #include "shiplap/core/json.hpp"
 #include "shiplap/core/statistics.hpp"
@@ -35,35 +36,79 @@ void EarlierValues::add(double value) {
   last.push_back(value);
 }
 
+void EarlierValues::shorten(std::size_t most) {
+  if (first.size() > most) first.resize(most);
+  if (last.size() > most) last.erase(last.begin(), last.end() - static_cast<std::ptrdiff_t>(most));
+  for (std::vector<double>* values : {&first, &last})
+    for (double& value : *values) value = std::stod(fmt::format("{:.5g}", value));
+}
+
 std::string History::name_of(const NodeResult& result) {
   return fmt::format("{} {}", result.node, result.pci_bus_id.empty() ? result.gpu : result.pci_bus_id);
 }
 
 EarlierFigure History::earlier(const std::string& gpu, const std::string& what, std::size_t least) const {
-  const auto figures = values_.find(gpu);
-  if (figures == values_.end()) return {};
-  const auto values = figures->second.find(what);
-  if (values == figures->second.end()) return {};
+  const auto found = gpus_.find(gpu);
+  if (found == gpus_.end()) return {};
+  const auto values = found->second.figures.find(what);
+  if (values == found->second.figures.end()) return {};
   const EarlierFigure first = summary(values->second.first, least);
   const EarlierFigure last = summary(values->second.last, least);
   return last.median > first.median ? last : first;
 }
 
 void History::add(const NodeResult& result) {
-  for (const CheckedFigure& figure : result.figures)
-    if (was_measured(figure)) values_[name_of(result)][figure.what].add(figure.measured_value);
+  for (const CheckedFigure& figure : result.figures) {
+    if (!was_measured(figure)) continue;
+    Gpu& gpu = gpus_[name_of(result)];
+    gpu.figures[figure.what].add(figure.measured_value);
+    gpu.last_update = updates_;
+  }
+}
+
+void History::shorten_to(std::uint64_t most_bytes) {
+  const std::uint64_t all = bytes();
+  if (all <= most_bytes) return;
+  std::vector<std::map<std::string, Gpu>::const_iterator> oldest;
+  for (auto gpu = gpus_.cbegin(); gpu != gpus_.cend(); ++gpu)
+    if (gpu->second.last_update < updates_) oldest.push_back(gpu);
+  std::ranges::stable_sort(oldest, {}, [](const auto& gpu) { return gpu->second.last_update; });
+  std::uint64_t freed = 0;
+  for (const auto& gpu : oldest) {
+    if (all - freed <= most_bytes) break;
+    freed += json_text(to_json(gpu->second)).size();
+    gpus_.erase(gpu);
+  }
+  constexpr std::size_t judged = 5;  // JudgeOptions::least_earlier
+  for (const std::size_t most : {EarlierValues::most_kept, EarlierValues::most_kept / 2, judged}) {
+    if (bytes() <= most_bytes) return;
+    for (auto& [name, gpu] : gpus_)
+      for (auto& [what, values] : gpu.figures) values.shorten(most);
+  }
+}
+
+std::uint64_t History::bytes() const { return json_text(to_json()).size() + 1; }
+
+Json History::to_json(const Gpu& gpu) {
+  Json figures = Json::object();
+  for (const auto& [what, values] : gpu.figures) figures[what] = {{"first", values.first}, {"last", values.last}};
+  return figures;
 }
 
 Json History::to_json() const {
   // Keys are not searched, because a large cluster has very many GPUs.
   Json::object_t gpus;
-  Json::object_t::Container& members = gpus;
-  for (const auto& [gpu, figures] : values_) {
-    Json& member = members.emplace_back(gpu, Json::object()).second;
-    for (const auto& [what, values] : figures) member[what] = {{"first", values.first}, {"last", values.last}};
+  Json::object_t last_updates;
+  Json::object_t::Container& figures = gpus;
+  Json::object_t::Container& updates = last_updates;
+  for (const auto& [name, gpu] : gpus_) {
+    figures.emplace_back(name, to_json(gpu));
+    updates.emplace_back(name, gpu.last_update);
   }
   return {{"schema", formats::fleet_history.schema},
           {"version", formats::fleet_history.version},
+          {"updates", updates_},
+          {"last_updates", std::move(last_updates)},
           {"gpus", std::move(gpus)}};
 }
 
@@ -72,15 +117,22 @@ History History::from_json(const JsonReader& json) {
   History history;
   json.at("gpus").for_each_member([&](const std::string& gpu, const JsonReader& figures) {
     figures.for_each_member([&](const std::string& what, const JsonReader& values) {
-      history.values_[gpu][what] = {.first = values_from_json(values.at("first")),
-                                    .last = values_from_json(values.at("last"))};
+      history.gpus_[gpu].figures[what] = {.first = values_from_json(values.at("first")),
+                                          .last = values_from_json(values.at("last"))};
     });
   });
+  // Earlier versions did not count updates.
+  if (const auto updates = json.find("updates")) history.updates_ = updates->unsigned_integer();
+  if (const auto last_updates = json.find("last_updates"))
+    last_updates->for_each_member([&](const std::string& gpu, const JsonReader& update) {
+      if (const auto found = history.gpus_.find(gpu); found != history.gpus_.end())
+        found->second.last_update = update.unsigned_integer();
+    });
   return history;
 }
 
 History read_history(const std::string& file) {
-  if (!std::filesystem::exists(file)) return {};
+  if (!is_there(file)) return {};
   const Json json = read_json_file(file);
   return History::from_json(JsonReader(json, file));
 }
@@ -88,8 +140,10 @@ History read_history(const std::string& file) {
 std::string add_to_history(const std::string& file, std::span<const NodeResult> results) {
   const FileLock lock(file);
   History history = read_history(file);
+  history.begin_update();
   for (const NodeResult& result : results) history.add(result);
-  write_file_atomically(file, json_text(history.to_json()) + "\n");
+  history.shorten_to(limits::document_bytes);
+  write_document(file, json_text(history.to_json()) + "\n");
   return lock.missing();
 }
 

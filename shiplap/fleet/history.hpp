@@ -1,7 +1,8 @@
-// What the nodes of a fleet gave in earlier checks: a file of bounded size.
+// What the nodes of a fleet gave in earlier checks: a file of bounded size, from which GPUs that are gone leave.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <span>
 #include <string>
@@ -20,6 +21,8 @@ struct EarlierValues {
   static constexpr std::size_t most_kept = 16;
 
   void add(double value);
+  /// Leaves `most` of the first and of the last values, in five significant digits, which is more than checks repeat.
+  void shorten(std::size_t most);
 };
 
 /// Earlier values of a figure in short.
@@ -41,6 +44,12 @@ class History {
   EarlierFigure earlier(const std::string& gpu, const std::string& what, std::size_t least = 1) const;
   /// Adds the figures of a check that were measured and not busy.
   void add(const NodeResult&);
+  /// Begins the next update: what is added from now on is newer than what is there.
+  void begin_update() { ++updates_; }
+  /// Makes the document no longer than this number of bytes: the GPUs that were added longest ago leave, but none of
+  /// the last update. Where these alone are too many, fewer values of each are kept, and no fewer than a judgement
+  /// needs.
+  void shorten_to(std::uint64_t most_bytes);
 
   /// The document `shiplap/fleet-history`.
   Json to_json() const;
@@ -48,12 +57,22 @@ class History {
   static History from_json(const JsonReader&);
 
  private:
-  std::map<std::string, std::map<std::string, EarlierValues>> values_;  // by GPU, by figure
+  struct Gpu {
+    std::map<std::string, EarlierValues> figures;
+    std::uint64_t last_update = 0;
+  };
+  static Json to_json(const Gpu&);
+  std::uint64_t bytes() const;
+
+  std::map<std::string, Gpu> gpus_;
+  std::uint64_t updates_ = 0;
 };
 
 /// The history in a file; an empty one when there is no such file. Throws Error when it cannot be read.
 History read_history(const std::string& file);
-/// Adds checks to the history in a file, which is made when there is none. Processes that do so at the same time lose
+/// Adds checks to the history in a file, which is made when there is none, and shortens it to what is read of such a
+/// file
+/// (`limits::document_bytes`). Processes that do so at the same time lose
 /// nothing. Returns why they could, where the file system has no locks, as a clause for a message; otherwise an empty
 /// text. Throws Error when the file cannot be locked, read or written.
 std::string add_to_history(const std::string& file, std::span<const NodeResult>);

@@ -105,7 +105,7 @@ FleetRun coordinate_and_work(Ranks& others, const CoordinatorOptions& options, c
       });
       run = coordinate(both.coordinator(), options);
     } catch (...) {
-      end_all_ranks(both.coordinator());
+      end_all_ranks(both.coordinator(), Deadline(wall_clock() + options.begin_within));
       throw;
     }
   }

@@ -9,6 +9,9 @@
 
 namespace shiplap {
 
+/// Most ranks of a check. Rank 0 keeps the state of each of them, and a folder where messages are files.
+inline constexpr std::size_t most_ranks = std::size_t{1} << 17;
+
 /// A text from a rank.
 struct RankMessage {
   std::size_t from = 0;

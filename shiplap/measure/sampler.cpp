@@ -23,6 +23,13 @@ bool narrow_enough(std::span<const double> samples, double relative_half_width) 
   return (median.high - median.low) / 2 <= relative_half_width * std::abs(median.value);
 }
 
+/// Leaves `most_kept_samples`, evenly spaced.
+void keep_some(std::vector<double>& samples) {
+  if (samples.size() <= most_kept_samples) return;
+  for (std::size_t i = 0; i < most_kept_samples; ++i) samples[i] = samples[i * samples.size() / most_kept_samples];
+  samples.resize(most_kept_samples);
+}
+
 }  // namespace
 
 std::vector<std::vector<double>> sample(std::span<const Probe> probes, const SampleOptions& options) {
@@ -49,6 +56,7 @@ std::vector<std::vector<double>> sample(std::span<const Probe> probes, const Sam
     if (std::ranges::all_of(samples, [&](const auto& s) { return narrow_enough(s, options.relative_half_width); }))
       break;
   }
+  std::ranges::for_each(samples, keep_some);
   return samples;
 }
 

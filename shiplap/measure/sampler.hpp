@@ -32,9 +32,14 @@ struct Reading {
 };
 using Probe = std::function<Reading()>;
 
+/// Most samples of a probe that are kept: a full measurement has hundreds of points, and its file must stay one that is
+/// read (`limits::document_bytes`).
+inline constexpr std::size_t most_kept_samples = 4000;
+
 /// Samples of every probe in µs, the same number for each. The samples of the probes alternate, so that a drift of the
-/// clocks affects all of them equally and cancels in differences of medians. All samples are returned. The interval is
-/// checked only after 5, 7, 10, 14, 20, 28 … rounds, because frequent checks find a narrow interval by chance.
+/// clocks affects all of them equally and cancels in differences of medians. Of more than `most_kept_samples` of a
+/// probe this number is returned, evenly spaced in time. The interval is checked only after 5, 7, 10, 14, 20, 28 …
+/// rounds, because frequent checks find a narrow interval by chance.
 std::vector<std::vector<double>> sample(std::span<const Probe>, const SampleOptions& = {});
 
 /// Whether the samples of each probe are all equal, as on a simulated device.

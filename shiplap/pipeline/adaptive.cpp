@@ -99,16 +99,17 @@ Adaptive::Adaptive(const Node& node, Job batch, AdaptiveOptions options)
     throw Unsupported(fmt::format(
         "{}: an array is blocks of a pool, and adaptive runs move contiguous arrays: plan and run the job instead",
         batch_.name));
+  MeasurableDevice& device = device_of(node, batch_.name);
+  const Profile& profile = profile_of(node);
   require_room(batch_, options_, limits_);
-  MeasurableDevice& device = *node.device;
   limits_ = limits_.fraction(1, options_.slots);
   slots_.resize(options_.slots);
   allocate(device);
   if (options_.sample) options_.sample(slots_.front().arrays);
-  batch_ = planned({.device = &device, .profile = node.profile, .limits = limits_}, batch_, slots_.front().arrays);
-  profile_hash_ = parameter_hash(*node.profile);
-  table_ = steady_table(batch_, *node.profile, limits_,
-                        options_.choices.empty() ? steady_choices(batch_) : options_.choices, options_.in_flight);
+  batch_ = planned({.device = node.device, .profile = node.profile, .limits = limits_}, batch_, slots_.front().arrays);
+  profile_hash_ = parameter_hash(profile);
+  table_ = steady_table(batch_, profile, limits_, options_.choices.empty() ? steady_choices(batch_) : options_.choices,
+                        options_.in_flight);
   if (!options_.choices.empty() && table_.choices.size() < options_.choices.size())
     for (const Choice& choice : options_.choices)
       if (std::ranges::find(table_.choices, choice) == table_.choices.end())

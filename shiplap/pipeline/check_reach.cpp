@@ -212,8 +212,10 @@ std::string to_string(const Undeclared& u) {
           "role and reach, or do not write it",
           chunk, u.array, u.element);
     case Undeclared::Kind::unwritten:
-      return fmt::format("{} leaves {}[{}] unwritten: write every element of an output, or make it an inout", chunk,
-                         u.array, u.element);
+      return fmt::format(
+          "{} leaves {}[{}] unwritten: write every element of an output, or make it an inout; an output whose size "
+          "depends on the data needs a segment for each item, and a second output with counts",
+          chunk, u.array, u.element);
   }
   throw Error("a kind of undeclared access that does not exist");
 }

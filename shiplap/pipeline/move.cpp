@@ -98,8 +98,8 @@ void require_each_once(std::span<const std::uint32_t> index, std::uint64_t pool_
 
 Mover move_checked(const Node& node, const PoolBytes& pool, std::span<const std::uint32_t> index, std::byte* packed,
                    bool gather, void* stream, const MoverLimits& limits) {
-  if (node.device == nullptr || node.profile == nullptr)
-    throw UsageError("the node has no device, so it cannot move blocks: open one and use its node");
+  MeasurableDevice& device = device_of(node, "moving blocks");
+  static_cast<void>(profile_of(node));
   const std::uint64_t pool_blocks = blocks_of(pool);
   if (index.empty()) return {};
   if (packed == nullptr)
@@ -111,7 +111,7 @@ Mover move_checked(const Node& node, const PoolBytes& pool, std::span<const std:
                                          {.block = pool.block,
                                           .blocks = index.size(),
                                           .to_device = gather,
-                                          .pool = node.device->kind_of(pool.data, pool.size),
+                                          .pool = device.kind_of(pool.data, pool.size),
                                           .regular = false},
                                          limits);
   const BlockMove move{.pool = pool.data,
@@ -121,7 +121,7 @@ Mover move_checked(const Node& node, const PoolBytes& pool, std::span<const std:
                        .block = pool.block,
                        .pitch = pool.pitch,
                        .gather = gather};
-  return node.device->move_blocks(move, std::span(choice.movers).first(choice.count), stream);
+  return device.move_blocks(move, std::span(choice.movers).first(choice.count), stream);
 }
 
 }  // namespace

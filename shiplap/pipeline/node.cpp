@@ -2,13 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <utility>
 
+#include "shiplap/core/error.hpp"
 #include "shiplap/core/host_limits.hpp"
 #include "shiplap/core/printable.hpp"
 #include "shiplap/pipeline/profile_cache.hpp"
+#include "shiplap/profile/more_gpus.hpp"
 #include "shiplap/workload/workload.hpp"
 
 namespace shiplap {
@@ -28,7 +29,7 @@ Node node_of(Profile profile) {
 
 Node node_of(MeasurableDevice& device, Profile profile) {
   Node node = node_of(std::move(profile));
-  node.device = &device;
+  node.device = shared_device(device);
   const DeviceInfo info = device.info();
   const Bytes usable = info.simulated ? limits_of(*info.simulated).device_memory
                                       : info.free_memory / 100 * usable_percent_of_free_memory;
@@ -51,24 +52,26 @@ Node load_or_measure(MeasurableDevice& device, const std::function<void(std::str
   return node_of(device, profile_of(device, measure_now, say ? say : to_stderr));
 }
 
-Profile profile_of_gpus(const Node& node, std::uint32_t gpus) {
-  Profile profile = *node.profile;
-  if (gpus <= 1) return profile;
-  while (profile.gpus.size() < gpus) profile.gpus.push_back(profile.gpus.front());
-  for (std::uint16_t gpu = 1; gpu < gpus; ++gpu) {
-    profile.gpus[gpu] = profile.gpus.front();
-    if (profile.links.empty() || std::ranges::find(profile.links, gpu, &LinkModel::gpu) != profile.links.end())
-      continue;
-    LinkModel link = profile.links.front();
-    link.gpu = gpu;
-    profile.links.push_back(std::move(link));
-  }
-  return profile;
+MeasurableDevice& device_of(const Node& node, std::string_view what) {
+  if (node.device == nullptr)
+    throw UsageError(fmt::format(
+        "{}: nothing runs on a node without a device: make the node of a device, as in node_of(*open(\"cuda:0\"), "
+        "profile); the device may be virtual",
+        what));
+  return *node.device;
 }
+
+const Profile& profile_of(const Node& node) {
+  if (node.profile == nullptr)
+    throw UsageError("the node has no profile, so nothing can be predicted: make it with load_or_measure or node_of");
+  return *node.profile;
+}
+
+Profile profile_of_gpus(const Node& node, std::uint32_t gpus) { return with_gpus(profile_of(node), gpus); }
 
 KernelCost derived_cost(const Node& node, const Job& job) {
   const auto simulated = node.device == nullptr ? nullptr : node.device->info().simulated;
-  return derived_cost(job, simulated ? *simulated : *node.profile);
+  return derived_cost(job, simulated ? *simulated : profile_of(node));
 }
 
 }  // namespace shiplap

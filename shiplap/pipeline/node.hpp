@@ -15,16 +15,17 @@ struct Profile;
 
 /// A profile, the limits of a job, and the device that runs it. Without a device, jobs can be planned and not run.
 struct Node {
-  MeasurableDevice* device = nullptr;        ///< must outlive the node; null: the node is known by its profile only
-  std::shared_ptr<const Profile> profile{};  ///< parameters of its GPUs and links, set by `node_of`
-  Limits limits{};                           ///< memory and threads of a GPU that a job may use
+  std::shared_ptr<MeasurableDevice> device{};  ///< shared with who opened it; null: only the profile is known
+  std::shared_ptr<const Profile> profile{};    ///< parameters of its GPUs and links, set by `node_of`
+  Limits limits{};                             ///< memory and threads of a GPU that a job may use
 
   /// Whether a real GPU runs the jobs.
   bool has_gpu() const;
 };
 
 /// A device with a given profile. The limits are those of the profile, and at most the memory that is free on the
-/// device now.
+/// device now. The node shares the ownership of the device, so it may outlive the pointer that `open` returned; a
+/// device that no std::shared_ptr owns must outlive the node.
 Node node_of(MeasurableDevice&, Profile);
 /// A node without a device, on which jobs can be planned and not run.
 Node node_of(Profile);
@@ -34,7 +35,13 @@ Node node_of(Profile);
 /// read.
 Node load_or_measure(MeasurableDevice&, const std::function<void(std::string_view)>& say = {});
 
-/// The profile with `gpus` GPUs. GPUs and links that it lacks are assumed to be like the first.
+/// The device of a node on which something is to run. Throws UsageError that begins with `what` when there is none.
+MeasurableDevice& device_of(const Node&, std::string_view what);
+/// The profile of a node. Throws UsageError for a node that was not made by `node_of` or `load_or_measure` and has
+/// none.
+const Profile& profile_of(const Node&);
+
+/// The profile with `gpus` GPUs, which are assumed to be like the first (`with_gpus`).
 Profile profile_of_gpus(const Node&, std::uint32_t gpus);
 
 /// The kernel cost of a job whose kernel was not measured, derived from its operations and bytes and the GPU's peak

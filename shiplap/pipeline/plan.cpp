@@ -17,6 +17,7 @@
 #include "shiplap/pipeline/race.hpp"
 #include "shiplap/pipeline/race_store.hpp"
 #include "shiplap/plan/memory_choice.hpp"
+#include "shiplap/profile/more_gpus.hpp"
 #include "shiplap/profile/profile.hpp"
 
 namespace shiplap {
@@ -75,6 +76,8 @@ void require_valid(const PlanOptions& options) {
     throw UsageError(
         fmt::format("`race` {} s: the time for a race must be finite and at least 0", options.race.count()));
   if (options.space.gpus == 0) throw UsageError("`gpus` 0: a job runs on at least 1 GPU");
+  if (options.space.gpus > most_gpus)
+    throw UsageError(fmt::format("`gpus` is too large: a job is shared among at most {} GPUs", most_gpus));
 }
 
 /// Throws UsageError when an array has no memory, because a kernel is timed on the arrays of its job.
@@ -264,8 +267,10 @@ void examine(Device& device, const PlanOptions& options, Plan& plan) {
   if (info.is_virtual) plan.virtual_device = info.id;
   require_kernel(info, plan.job);
   if (options.space.gpus > info.gpus)
-    throw UsageError(fmt::format("{} has {} GPU{}, not {}: open more of them, as in cuda:0,1", info.id, info.gpus,
-                                 info.gpus == 1 ? "" : "s", options.space.gpus));
+    throw UsageError(fmt::format(
+        "{} has {} GPU{}, not {}: open more of them, as in {}", info.id, info.gpus, info.gpus == 1 ? "" : "s",
+        options.space.gpus,
+        info.simulated ? fmt::format("virtual:{}:{}", info.simulated->name, options.space.gpus) : "cuda:0,1"));
   plan.job = as_captured(device, std::move(plan.job), plan.limits);
   if (options.check_reach) require_declared_reach(device, ContiguousJob(device, plan.job).job());
 }
@@ -289,7 +294,7 @@ Limits limits_of(const Node& node, const PlanOptions& options) {
 Plan plan(const Node& node, const Job& job, const PlanOptions& options) {
   require_valid(job);
   require_valid(options);
-  Plan result{.job = located(node.device, job), .ranking = {}, .chosen = {}, .limits = limits_of(node, options)};
+  Plan result{.job = located(node.device.get(), job), .ranking = {}, .chosen = {}, .limits = limits_of(node, options)};
   require_sound_reaches(job);
   if (node.device != nullptr)
     examine(*node.device, options, result);
@@ -297,10 +302,10 @@ Plan plan(const Node& node, const Job& job, const PlanOptions& options) {
     throw UsageError(
         fmt::format("{}: `check_reach` and `race` run the kernel, and the node with profile {} has no device: plan for "
                     "a node with a device, which may be virtual",
-                    job.name, node.profile->name));
+                    job.name, profile_of(node).name));
   if (result.job.cost.points.empty()) result.job.cost = cost_of_kernel(node, options, result);
   const Profile profile = profile_of_gpus(node, options.space.gpus);
-  rank_and_choose_memory(node.device, profile, options, result);
+  rank_and_choose_memory(node.device.get(), profile, options, result);
   if (options.space.gpus > 1)
     result.ranking.assumptions.push_back(
         "every GPU and its link are like the first, and the host is as fast for all of them together as for one");
@@ -316,15 +321,13 @@ Plan plan(const Node& node, const Job& job, const PlanOptions& options) {
 
 void run_kernel_once(const Node& node, const Job& given, const PlanOptions& options) {
   require_valid(given);
-  if (node.device == nullptr)
-    throw UsageError(
-        fmt::format("{}: nothing runs on a node without a device: plan for a node with a device", given.name));
-  require_kernel(node.device->info(), given);
+  MeasurableDevice& device = device_of(node, given.name);
+  require_kernel(device.info(), given);
   const Limits limits = limits_of(node, options);
-  const ContiguousJob contiguous(*node.device, located(node.device, given));
+  const ContiguousJob contiguous(device, located(&device, given));
   const Job& job = contiguous.job();
   const std::uint64_t items = items_that_fit(job, std::max<std::uint64_t>(1, job.items / 8), limits);
-  prepare_launch(*node.device, job, items, limits).run();
+  prepare_launch(device, job, items, limits).run();
 }
 
 bool has_reach_by_function(const Job& job) {

@@ -24,7 +24,8 @@ struct PlanOptions {
   std::uint64_t runs = 1;  ///< number of runs over the same arrays, which decides whether pinning pays
   bool may_pin = true;     ///< whether pageable arrays may be pinned where that pays over `runs`
   /// Time of runs in which the best candidates race on the job's own arrays (race.hpp), unless the winner of such a job
-  /// is cached; 0: the plan decides by its predictions. The arrays hold the same values afterwards, except outputs.
+  /// is cached; 0: the plan decides by its predictions. The arrays hold the same values afterwards, except `out`
+  /// arrays.
   Seconds race{0};
   bool race_anew = false;  ///< whether the candidates race although a winner is cached
   ProbeOptions probe{};    ///< limits of the measurement of the kernel
@@ -63,8 +64,9 @@ struct Plan {
 ///
 /// On a GPU the job must have a `kernel`. It is captured a few times, which counts its launches, unless the job is not
 /// `capturable`. Its times are measured
-/// on the job's arrays unless the job states them. On a virtual device the job must have a `host_kernel`. The kernel
-/// cost is derived there, and on a node without a device, unless the job states it.
+/// on the job's arrays unless the job states them; all arrays have the content afterwards that they had before. On a
+/// virtual device the job must have a `host_kernel`. The kernel cost is derived there, and on a node without a device,
+/// unless the job states it.
 ///
 /// Throws UsageError for an invalid job, array or option, Error when the kernel does more than enqueue work,
 /// Unsupported when no strategy can do the job.

@@ -36,6 +36,7 @@ Prepared::Prepared(Device& device, Schedule schedule, std::vector<std::byte*> gi
                    const Prepared* behind, std::vector<IndexList> lists)
     : parts_(new Parts) {
   Parts& p = *parts_;
+  p.device = shared_device(device);
   p.schedule = std::make_shared<const Schedule>(std::move(schedule));
   p.given = given.size();
   p.narrow.resize(lists.size());

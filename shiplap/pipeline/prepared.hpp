@@ -13,10 +13,10 @@ namespace shiplap {
 
 struct Schedule;
 
-/// A schedule with its memory, ready to run many times. It shares nothing with other prepared jobs, so several can run
-/// at the same time. One thread at a time may use a Prepared. While a run is overdue (Execution::overdue), the
-/// destructor releases nothing, so that it does not wait for a kernel that never ends; the memory stays with the
-/// process.
+/// A schedule with its memory, ready to run many times. It keeps its device (`shared_device`). It shares nothing with
+/// other prepared jobs, so several can run at the same time. One thread at a time may use a Prepared. While a run is
+/// overdue (Execution::overdue), the destructor releases nothing, so that it does not wait for a kernel that never
+/// ends; the memory stays with the process.
 class Prepared {
  public:
   /// Runs the schedule once and waits for the end. Pages of managed arrays are brought back to the host first, untimed.
@@ -49,6 +49,7 @@ class Prepared {
 
  private:
   struct Parts {
+    std::shared_ptr<Device> device;  // destroyed last, because the executions use it
     std::shared_ptr<const Schedule> schedule;
     std::size_t given = 0;                           ///< number of buffers that the caller has bound
     std::vector<IndexList> lists;                    ///< indices of the caller, by BlockListId

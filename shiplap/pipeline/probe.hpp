@@ -28,7 +28,7 @@ struct ProbeOptions {
 /// middle size is that whose data stay in the L2 cache from one launch to the next.
 ///
 /// Unless the job says that the kernel touches bytes repeatedly, zero-copy launches over pinned arrays are measured too
-/// (see probe_zero_copy). These may write outputs; nothing else is written. Captures the kernel first unless
+/// (see probe_zero_copy). All arrays have the same content afterwards. Captures the kernel first unless
 /// `cost.resident_blocks` is known (see as_captured).
 KernelCost probe_kernel(MeasurableDevice&, const Job&, const Limits&, const ProbeOptions& = {});
 

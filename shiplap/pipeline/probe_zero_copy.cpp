@@ -22,7 +22,8 @@ constexpr std::uint64_t steps = 4;     // factor between two launch sizes
 constexpr std::size_t launch_sizes = 3;
 constexpr Bytes copy_size = 4_MiB;
 constexpr std::uint32_t copies_timed = 4;
-constexpr double hopeless = 2;  // no plan chooses a kernel that takes longer than copying by this factor
+constexpr unsigned positions_written = 8;  // of launches that write results where the caller has them
+constexpr double hopeless = 2;             // no plan chooses a kernel that takes longer than copying by this factor
 
 /// Which arrays are in host memory.
 struct Mode {
@@ -48,6 +49,31 @@ std::vector<Mode> modes_of(const Job& job) {
   if (in && out) return {{.in = true, .out = true}, {.out = true}, {.in = true}};
   return {{.in = in, .out = out}};
 }
+
+/// The content of memory before launches wrote to it. The destructor writes it back.
+class WrittenParts {
+ public:
+  WrittenParts() = default;
+  WrittenParts(const WrittenParts&) = delete;
+  WrittenParts& operator=(const WrittenParts&) = delete;
+  // Parts may overlap, so the one that was kept first is written last.
+  ~WrittenParts() {
+    for (auto part = parts_.rbegin(); part != parts_.rend(); ++part)
+      std::memcpy(part->data, part->bytes.data(), part->bytes.size());
+  }
+  /// Keeps the bytes unless the same part is kept already.
+  void keep(std::byte* data, Bytes size) {
+    const auto same = [&](const Part& part) { return part.data == data && part.bytes.size() == size.count; };
+    if (size.count > 0 && std::ranges::none_of(parts_, same)) parts_.push_back({data, {data, data + size.count}});
+  }
+
+ private:
+  struct Part {
+    std::byte* data;
+    std::vector<std::byte> bytes;
+  };
+  std::vector<Part> parts_;
+};
 
 class Probe {
  public:
@@ -117,11 +143,23 @@ class Probe {
     return mode.in && std::ranges::none_of(job_.arrays, [](const Array& a) { return a.role == Role::inout; });
   }
 
-  ItemRange place(const Mode& mode, std::uint64_t items, unsigned run) const {
+  /// The items of a launch. What it writes in the caller's arrays is kept first.
+  ItemRange place(const Mode& mode, std::uint64_t items, unsigned run) {
+    const ItemRange range = place_of(mode, items, run);
+    for (const Array& array : job_.arrays) {
+      if (!mode.covers(array.role) || array.role != Role::out) continue;
+      const ByteRange part = reach_of(job_, array, range);
+      written_.keep(array.data + part.offset.count, part.length);
+    }
+    return range;
+  }
+
+  ItemRange place_of(const Mode& mode, std::uint64_t items, unsigned run) const {
     const ItemRange middle{launched_items(job_, chunk_).first, items};
     if (!can_move(mode)) return middle;
     constexpr double golden = 0.618033988749895;
     double whole = 0;
+    if (mode.out) run %= positions_written;
     const double position = std::modf(0.5 + run * golden, &whole);
     const auto first = static_cast<std::uint64_t>(position * static_cast<double>(job_.items - items));
     const ItemRange anywhere{first - first % job_.items_per_block, items};
@@ -373,6 +411,7 @@ class Probe {
     return chunk_ < job_.items && row.alone.back().work.value.count() > hopeless * best;
   }
 
+  WrittenParts written_;  ///< destroyed last, when no launch is in flight
   MeasurableDevice& device_;
   const Job& job_;
   const Limits& limits_;

@@ -16,9 +16,10 @@ namespace shiplap {
 /// grids of its mode are not measured. Times are medians by events without the launch latency.
 ///
 /// Every kind of launch runs at least twice; `budget` limits the GPU time of further repetitions. The kernel reads
-/// inputs in place and writes `out` arrays in place, so their content afterwards is undefined. `inout` arrays are not
-/// modified. `job.cost` must hold the times on resident data. Returns no rows for jobs without zero-copy and for arrays
-/// that are not pinned. Throws Error when memory is short.
+/// inputs in place. It writes `out` arrays in place, at a few positions that get their content back afterwards; the
+/// copies take at most 350 MiB of host memory for the largest array. `inout` arrays are not written. `job.cost` must
+/// hold the times on resident data. Returns no rows for jobs without zero-copy and for arrays that are not pinned.
+/// Throws Error when memory is short.
 std::vector<KernelCost::ZeroCopy> probe_zero_copy(MeasurableDevice&, const Job&, const Limits&, Seconds budget);
 
 }  // namespace shiplap

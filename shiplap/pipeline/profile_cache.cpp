@@ -6,9 +6,12 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <nlohmann/json.hpp>
 #include <system_error>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/file_system.hpp"
+#include "shiplap/core/json.hpp"
 #include "shiplap/core/text_file.hpp"
 
 namespace shiplap {
@@ -37,23 +40,48 @@ std::optional<fs::path> cache_directory() {
 std::optional<fs::path> cache_path(const DeviceInfo& info) {
   const auto directory = cache_directory();
   if (!directory) return std::nullopt;
-  // Two GPUs of one model may have different links, so the path contains the bus address.
   const auto known = [&](const char* key) {
     const auto found = info.conditions.find(key);
     return found == info.conditions.end() ? fmt::format("unknown-{}", kebab_case(key)) : kebab_case(found->second);
   };
   return *directory / fmt::format("{}-{}-{}-{}.json", kebab_case(info.name), known("gpu.driver"),
-                                  known("gpu.pci_bus_id"), kebab_case(host_name()));
+                                  kebab_case(bus_addresses(info)), kebab_case(host_name()));
+}
+
+// Two GPUs of one model may have different links, and several have links between them, so all addresses count.
+std::string bus_addresses(const DeviceInfo& info) {
+  const auto known = [&](const char* key) {
+    const auto found = info.conditions.find(key);
+    return found == info.conditions.end() ? std::string() : found->second;
+  };
+  const std::string first = known("gpu.pci_bus_id");
+  const std::string one = first.empty() ? "unknown gpu.pci_bus_id" : first;
+  if (info.gpus == 1) return one;
+  const std::string all = known("gpus.pci_bus_ids");
+  // Without the addresses of the others, their numbers in the name of the device tell them apart.
+  return fmt::format("{} gpus {}", info.gpus, all.empty() ? one + " " + info.id : all);
 }
 
 std::vector<fs::path> cached_profiles() {
+  const auto directory = cache_directory();
   std::vector<fs::path> files;
-  std::error_code error;
-  if (const auto directory = cache_directory())
-    for (const auto& entry : fs::directory_iterator(*directory, error))
-      if (entry.path().extension() == ".json") files.push_back(entry.path());
-  std::sort(files.begin(), files.end());
+  try {
+    if (directory && is_folder(*directory)) files = entries_of(*directory);
+  } catch (const Error&) {
+    return {};  // a cache that cannot be read has nothing to offer
+  }
+  std::erase_if(files, [](const fs::path& file) { return file.extension() != ".json"; });
   return files;
+}
+
+std::optional<fs::path> cached_profile(const std::string& name) {
+  const std::vector<fs::path> files = cached_profiles();
+  const auto found = std::ranges::find(files, name, [](const fs::path& file) { return file.stem().string(); });
+  return found == files.end() ? std::nullopt : std::optional(*found);
+}
+
+Profile load_cached_profile(const fs::path& file) {
+  return profile_from_json(parse_json(read_regular_file(file), file.string()), file.string());
 }
 
 std::string keep_profile(const Profile& profile, const DeviceInfo& info) {
@@ -72,11 +100,9 @@ std::string keep_profile(const Profile& profile, const DeviceInfo& info) {
 
 Profile find_any_profile(const std::string& name) {
   const auto built_in = built_in_profiles();
-  if (std::find(built_in.begin(), built_in.end(), name) == built_in.end()) {
-    for (const fs::path& file : cached_profiles())
-      if (file.stem() == name) return load_profile(file);
-  }
-  return find_profile(name);
+  const bool is_built_in = std::ranges::find(built_in, name) != built_in.end();
+  const auto cached = is_built_in ? std::nullopt : cached_profile(name);
+  return cached ? load_cached_profile(*cached) : find_profile(name);
 }
 
 Profile profile_of(Device& device,
@@ -88,7 +114,7 @@ Profile profile_of(Device& device,
   std::error_code error;
   if (path && fs::exists(*path, error)) {
     try {
-      return load_profile(*path);
+      return load_cached_profile(*path);
     } catch (const Error& e) {
       throw Error(fmt::format("{}\nThis is the cached profile of {}: write it anew with shiplap measure --device {}",
                               e.what(), info.id, info.id));

@@ -18,11 +18,17 @@ namespace shiplap {
 std::string host_name();
 /// $XDG_CACHE_HOME/shiplap or ~/.cache/shiplap; nullopt when neither variable is set.
 std::optional<std::filesystem::path> cache_directory();
-/// Path of the cached profile of a GPU, made of its name, driver, bus address and host; nullopt without a cache
-/// directory.
+/// The bus addresses of the GPUs of a device, for people and names of files. For several GPUs their number comes first.
+std::string bus_addresses(const DeviceInfo&);
+/// Path of the cached profile of a device, made of the name of its GPU, the driver, the bus addresses of all its GPUs
+/// and the host; nullopt without a cache directory.
 std::optional<std::filesystem::path> cache_path(const DeviceInfo&);
 /// The profiles in the cache, sorted by path.
 std::vector<std::filesystem::path> cached_profiles();
+/// The profile in the cache whose file has this name without ".json"; nullopt when there is none.
+std::optional<std::filesystem::path> cached_profile(const std::string& name);
+/// Reads a profile of the cache. Throws Error, also for what is no regular file.
+Profile load_cached_profile(const std::filesystem::path&);
 /// Writes the profile to the cache. Returns a sentence for the user with the path, or with the reason why it was not
 /// written.
 std::string keep_profile(const Profile&, const DeviceInfo&);

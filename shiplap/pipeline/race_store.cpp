@@ -10,6 +10,7 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/file_lock.hpp"
+#include "shiplap/core/file_system.hpp"
 #include "shiplap/core/formats.hpp"
 #include "shiplap/core/json.hpp"
 #include "shiplap/core/text_file.hpp"
@@ -45,6 +46,13 @@ RaceResult race_on(const DeviceInfo& info, const RaceField& field, const MakeRea
   return result;
 }
 
+/// The size of a signature without the limits under which the job runs.
+std::string without_limits(std::string size) {
+  const std::size_t begin = size.find(", memory ");
+  const std::size_t end = size.find(" GPU(s)", begin);
+  return end == std::string::npos ? size : size.erase(begin, end - begin);
+}
+
 /// The cached races of one job, for all nodes and sizes, in the text of the file `path`.
 Json entries_of(std::string_view text, const std::filesystem::path& path) {
   const Json json = parse_json(text, path.string());
@@ -57,8 +65,8 @@ Json entries_of(std::string_view text, const std::filesystem::path& path) {
 /// not exist. Throws Error when the operating system cannot read the file: it is then not to be replaced.
 Json entries_beside(const JobSignature& signature, const std::filesystem::path& path) {
   Json others = Json::array();
-  if (!std::filesystem::exists(path)) return others;
-  const std::string text = read_text_file(path);
+  if (!is_there(path)) return others;
+  const std::string text = read_regular_file(path);
   Json entries = Json::array();
   try {
     entries = entries_of(text, path);
@@ -74,6 +82,16 @@ Json entries_beside(const JobSignature& signature, const std::filesystem::path& 
       continue;  // an entry that cannot be read is dropped
     }
   return others;
+}
+
+/// The text of cached races. The oldest of them, which are the first, leave where it would have more bytes.
+std::string text_within(Json& json, std::uint64_t most_bytes) {
+  Json& races = json["races"];
+  for (;;) {
+    std::string text = json_text(json, 1) + "\n";
+    if (text.size() <= most_bytes || races.size() == 1) return text;
+    races.erase(races.begin(), races.begin() + std::max<std::ptrdiff_t>(1, races.size() / 4));
+  }
 }
 
 }  // namespace
@@ -98,9 +116,10 @@ JobSignature signature_of(const DeviceInfo& info, const Job& job, const Profile&
     const auto found = info.conditions.find(key);
     return found == info.conditions.end() ? std::string("unknown") : found->second;
   };
-  signature.node = fmt::format("{}, {} GPU(s), driver {}, bus {}, host {}",
-                               info.is_virtual ? info.id + " " + parameter_hash(profile) : info.name, info.gpus,
-                               known("gpu.driver"), known("gpu.pci_bus_id"), host_name());
+  signature.node =
+      fmt::format("{}, {} GPU(s), driver {}, bus {}, host {}",
+                  info.is_virtual ? info.id + " " + parameter_hash(profile) : info.name, info.gpus, known("gpu.driver"),
+                  info.gpus == 1 ? known("gpu.pci_bus_id") : bus_addresses(info), host_name());
   return signature;
 }
 
@@ -112,23 +131,26 @@ std::optional<std::filesystem::path> race_path(const JobSignature& signature) {
 
 std::optional<RaceResult> kept_race(const JobSignature& signature, std::string& why_not) {
   const auto path = race_path(signature);
-  std::error_code error;
-  if (!path || !std::filesystem::exists(*path, error)) return std::nullopt;
   try {
-    const Json entries = entries_of(read_text_file(*path), *path);
+    if (!path || !is_there(*path)) return std::nullopt;
+    const Json entries = entries_of(read_regular_file(*path), *path);
     const JsonReader reader(entries, path->string());
     bool of_node = false;
+    bool of_size = false;
     for (std::size_t i = 0; i < reader.size(); ++i) {
       const JsonReader entry = reader.at(i);
       const bool same_node = entry.at("node").string() == signature.node;
       of_node = of_node || same_node;
+      of_size = of_size || (same_node && without_limits(entry.at("size").string()) == without_limits(signature.size));
       if (!same_node || entry.at("size").string() != signature.size) continue;
       RaceResult result = race_from_json(entry.at("race"));
       result.kept = true;
       return result;
     }
-    why_not = of_node ? "raced again, because the kept races of such jobs are of other sizes"
-                      : "raced again, because the kept races of such jobs are of another GPU, driver or host";
+    why_not = of_size ? "raced again, because the kept races of such jobs had another limit of device memory or number "
+                        "of GPUs"
+              : of_node ? "raced again, because the kept races of such jobs are of other sizes or kernel times"
+                        : "raced again, because the kept races of such jobs are of another GPU, driver or host";
   } catch (const Error& unreadable) {
     why_not = fmt::format("raced again, because the kept races cannot be read ({})", unreadable.what());
   }
@@ -143,11 +165,11 @@ std::string keep_race(const JobSignature& signature, const RaceResult& result) {
     const FileLock lock(path->string());
     Json races = entries_beside(signature, *path);
     races.push_back({{"node", signature.node}, {"size", signature.size}, {"race", to_json(result)}});
-    const Json json{{"schema", formats::races.schema},
-                    {"version", formats::races.version},
-                    {"job", signature.job},
-                    {"races", std::move(races)}};
-    write_file_atomically(*path, json_text(json, 1) + "\n");
+    Json json{{"schema", formats::races.schema},
+              {"version", formats::races.version},
+              {"job", signature.job},
+              {"races", std::move(races)}};
+    write_document(*path, text_within(json, limits::document_bytes));
     if (lock.missing().empty()) return fmt::format("kept in {}", path->string());
     return fmt::format("kept in {}; {}", path->string(), lock.missing());
   } catch (const std::exception& why) {

@@ -143,11 +143,16 @@ std::string Report::to_string() const {
   const Interval<Seconds>& predicted = planned.predicted;
   const std::string pinned =
       pinning > Seconds{0} ? fmt::format(" (pinned before: {}, not counted)", shiplap::to_string(pinning)) : "";
-  return fmt::format("{} on {}: {}, predicted {} ({} to {}), {} {}{}{}", job, device,
+  return fmt::format("{}{} on {}: {}, predicted {} ({} to {}), {} {}{}{}{}",
+                     is_wrong() ? fmt::format("WRONG RESULT: {}. ", *difference) : "", job, device,
                      shiplap::to_string(planned.choice), shiplap::to_string(predicted.value),
                      shiplap::to_string(predicted.low), shiplap::to_string(predicted.high),
                      simulated ? "simulated" : "observed", shiplap::to_string(observed.value),
-                     simulated ? " (nothing was observed)" : "", pinned);
+                     simulated ? " (nothing was observed)" : "", pinned, verified() ? ", verified" : "");
+}
+
+void Report::require_right() const {
+  if (is_wrong()) throw CheckFailed(fmt::format("the result is wrong: {}", *difference));
 }
 
 Json Report::to_json() const {

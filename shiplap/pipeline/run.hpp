@@ -32,16 +32,22 @@ struct Report {
   /// Times of ideal overlap (see IdealOverlap), measured between the timed runs; empty where it was not measured.
   std::vector<Seconds> ideal_overlap_samples{};
   std::optional<Interval<Seconds>> ideal_overlap{};  ///< median of `ideal_overlap_samples`
-  /// The first difference from the host reference; "" when the result was right; nullopt when it was not verified.
+  /// The first difference from the host reference; "" when the result was right; nullopt when it was never verified.
   std::optional<std::string> difference{};
   Timeline timeline{};         ///< timeline of one further, traced run; without spans when no run was traced
   std::string trace_source{};  ///< what observed the spans, as a phrase for the user
 
-  /// Whether a verification found no difference.
+  /// Whether a verification found no difference. It is false for a wrong result and for one that was never verified;
+  /// `difference` tells them apart.
   bool verified() const { return difference && difference->empty(); }
+  /// Whether a verification found a difference.
+  bool is_wrong() const { return difference && !difference->empty(); }
+  /// Throws CheckFailed, whose exit code is 2, when a verification found a difference.
+  void require_right() const;
   /// The bound as a fraction of the observed time; none without a bound.
   std::optional<double> efficiency() const;
-  /// One line with the job, the device, the choice, and the predicted and the observed time.
+  /// One line with the job, the device, the choice, and the predicted and the observed time. It begins with "WRONG
+  /// RESULT" and the difference when a verification found one, and ends with "verified" when it found none.
   std::string to_string() const;
   /// The report with its schema and version.
   Json to_json() const;
@@ -58,6 +64,7 @@ struct ReportOptions {
   /// `refill`, inout and carried arrays get their original values back instead, so that they end as after a single run.
   std::function<void()> refill{};
   /// Compares the results with a reference; returns "" or what differs first. Called after the first and the last run.
+  /// A difference does not throw: it is in the report (`Report::require_right`).
   std::function<std::string()> verify{};
 };
 

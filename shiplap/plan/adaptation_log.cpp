@@ -87,6 +87,13 @@ std::string log_line_of(const Decision& d) {
       .dump();
 }
 
+bool LogLength::takes(std::string_view line) {
+  const std::uint64_t with_newline = line.size() + 1;
+  has_ended_ = has_ended_ || bytes_ + with_newline > most_;
+  if (!has_ended_) bytes_ += with_newline;
+  return !has_ended_;
+}
+
 Replay replay(std::string_view log, const std::string& source) {
   Replay result;
   std::optional<Adaptation> adaptation;

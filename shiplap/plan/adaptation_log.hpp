@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "shiplap/core/formats.hpp"
 #include "shiplap/plan/adaptation.hpp"
 
 namespace shiplap {
@@ -22,6 +23,21 @@ std::string header_line(const std::string& job, const std::string& profile_hash,
 std::string log_line_of(const BatchSeen&);
 /// The line for a decision, with exact numbers.
 std::string log_line_of(const Decision&);
+
+/// Counts the bytes of a log, which ends where it would be longer than what is read of one.
+class LogLength {
+ public:
+  explicit LogLength(std::uint64_t most = limits::log_bytes) : most_(most) {}
+  /// Whether this line still belongs to the log. After one that does not, no other does.
+  bool takes(std::string_view line);
+  std::uint64_t bytes() const { return bytes_; }
+  bool has_ended() const { return has_ended_; }
+
+ private:
+  std::uint64_t most_;
+  std::uint64_t bytes_ = 0;
+  bool has_ended_ = false;
+};
 
 /// The content of a log, and the decisions of its replay.
 struct Replay {

@@ -10,6 +10,7 @@
 #include "shiplap/plan/explain.hpp"
 #include "shiplap/plan/preference.hpp"
 #include "shiplap/plan/search.hpp"
+#include "shiplap/profile/more_gpus.hpp"
 #include "shiplap/profile/profile.hpp"
 
 namespace shiplap {
@@ -126,6 +127,8 @@ Ranking rank(const Job& job, const Profile& profile, const SearchSpace& space) {
 
 Ranking rank(const Job& job, const Profile& profile, const Limits& limits, const SearchSpace& space) {
   if (space.gpus == 0) throw UsageError("`gpus` 0: a job runs on at least 1 GPU");
+  if (space.gpus > most_gpus)
+    throw UsageError(fmt::format("`gpus` is too large: a job is shared among at most {} GPUs", most_gpus));
   for (const std::string& name : space.strategies) find_strategy(name);
   Ranking result{.job = job.name,
                  .profile = profile.name,

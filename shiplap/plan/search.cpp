@@ -84,8 +84,38 @@ Search::Search(const Job& job, const Profile& profile, const SearchSpace& space,
 
 void Search::run(const Strategy& strategy) {
   try_single_calls(strategy);
-  if (has_blocks(job_)) return try_other_movers(strategy);
-  try_fewer_calls(strategy);
+  if (has_blocks(job_))
+    try_other_movers(strategy);
+  else
+    try_fewer_calls(strategy);
+  leave_one_layout_of_one_chunk();
+}
+
+// In whatever streams a single chunk is, its ops follow each other: rows of a table that differ in nothing else are
+// one.
+void Search::leave_one_layout_of_one_chunk() {
+  const auto without_layout = [](Choice choice) {
+    choice.layout = {};
+    choice.streams = {};
+    choice.order = {};
+    return choice;
+  };
+  std::vector<Candidate> kept;
+  for (Candidate& candidate : tried) {
+    const bool is_one = candidate.choice.chunks == 1 && !is_emulated(candidate.choice.layout);
+    const auto same =
+        is_one ? std::ranges::find_if(kept,
+                                      [&](const Candidate& other) {
+                                        return !is_emulated(other.choice.layout) &&
+                                               without_layout(other.choice) == without_layout(candidate.choice);
+                                      })
+               : kept.end();
+    if (same == kept.end())
+      kept.push_back(std::move(candidate));
+    else if (time_of(candidate) < time_of(*same))
+      *same = std::move(candidate);
+  }
+  tried = std::move(kept);
 }
 
 void Search::try_single_calls(const Strategy& strategy) {
@@ -169,6 +199,8 @@ void Search::try_pipelines(const Strategy& strategy, Layout layout, IssueOrder o
   const bool given = !space_.chunks.empty();
   for (const std::uint32_t chunks : given ? space_.chunks : coarse_chunks(most_chunks_))
     for (const Ramp& ramp : ramps) attempt(chunks, ramp);
+  if (!given)
+    for (std::uint32_t chunks = 1; tried.size() == first && has_more_chunks(chunks);) attempt(chunks, ramps.front());
   if (given || tried.size() == first) return;
   for (const std::uint32_t chunks : counts_around(fastest_since(first).chunks, most_chunks_))
     for (const Ramp& ramp : ramps) attempt(chunks, ramp);
@@ -179,6 +211,15 @@ void Search::try_pipelines(const Strategy& strategy, Layout layout, IssueOrder o
     if (chunks < 4 || chunks > most_chunks_) continue;
     for (const Ramp& ramp : different_ramps(chunks)) attempt(chunks, ramp);
   }
+}
+
+// Where no number of chunks that is worth trying fits into the memory, larger ones are tried, up to a chunk for each
+// item.
+bool Search::has_more_chunks(std::uint32_t& chunks) const {
+  const std::uint64_t most = std::min<std::uint64_t>(most_chunks, job_.items / std::max(1u, space_.gpus));
+  if (chunks >= most) return false;
+  chunks = static_cast<std::uint32_t>(std::min<std::uint64_t>(std::uint64_t{chunks} * 2, most));
+  return true;
 }
 
 // Ramps that cut the items like equal chunks or like an earlier ramp, as where there are few items, are left out.
@@ -251,6 +292,8 @@ void Search::try_unpinned(const Strategy& strategy) {
   };
   const std::vector<std::uint32_t> threads = space_.threads.empty() ? threads_worth_trying() : space_.threads;
   for (const std::uint32_t chunks : chunks_worth_trying(strategy)) attempt(chunks, threads.back());
+  if (strategy.chunked && space_.chunks.empty())
+    for (std::uint32_t chunks = 1; tried.empty() && has_more_chunks(chunks);) attempt(chunks, threads.back());
   if (tried.empty() || !strategy.threaded) return;
   const std::uint32_t chunks = fastest_since(0).chunks;
   for (const std::uint32_t count : threads) attempt(chunks, count);

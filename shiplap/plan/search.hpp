@@ -29,6 +29,7 @@ class Search {
   void try_single_calls(const Strategy&);
   void try_fewer_calls(const Strategy&);
   void try_other_movers(const Strategy&);
+  void leave_one_layout_of_one_chunk();
   std::vector<Choice> fastest(std::size_t count) const;
   const std::vector<JobMovers>& movers(const Choice&);
   void try_pipelines(const Strategy&);
@@ -38,6 +39,7 @@ class Search {
   void try_grids(const Strategy&, const std::vector<std::uint64_t>& grids, const std::vector<std::uint32_t>& chunks);
   void try_choice(const Strategy&, Choice);
 
+  bool has_more_chunks(std::uint32_t& chunks) const;
   std::vector<std::uint32_t> chunks_worth_trying(const Strategy&) const;
   std::vector<std::uint32_t> threads_worth_trying() const;
   std::vector<std::uint64_t> grids_worth_trying() const;

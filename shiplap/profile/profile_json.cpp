@@ -170,7 +170,7 @@ void save_profile(const Profile& profile, const std::string& path) {
   const Json json = to_json(profile);
   // Reading the JSON back refuses an invalid profile now, instead of when the file is loaded.
   profile_from_json(json, path);
-  write_file_atomically(path, readable_text(json));
+  write_document(path, readable_text(json));
 }
 
 std::string parameter_hash(const Profile& profile) {

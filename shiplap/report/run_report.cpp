@@ -54,7 +54,7 @@ std::string run_report(const Report& run, const TextStyle& style) {
         fmt::format("pinning     {} before the runs, predicted and not part of these times\n", to_string(run.pinning));
   if (run.verified())
     out += "result      verified against the host reference\n";
-  else if (run.difference)
+  else if (run.is_wrong())
     out += fmt::format("result      WRONG: {}\n", *run.difference);
   return out;
 }

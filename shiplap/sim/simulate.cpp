@@ -13,8 +13,11 @@ Prediction simulate(const Schedule& schedule, const Profile& profile, const Simu
   for (std::size_t g = 0; g < profile.gpus.size(); ++g) {
     const Bytes used = memory_at(schedule, Place::gpu(static_cast<std::uint16_t>(g)));
     if (used > profile.gpus[g].memory)
-      throw Error(fmt::format("the schedule needs {} on GPU {}, but {} has {}; use a smaller ring or more chunks",
-                              to_string(used), g, profile.gpus[g].name, to_string(profile.gpus[g].memory)));
+      throw Error(
+          fmt::format("the schedule needs {} on GPU {}, but {} has {}; use a smaller ring or more chunks, or smaller "
+                      "arrays that stay on "
+                      "the GPU",
+                      to_string(used), g, profile.gpus[g].name, to_string(profile.gpus[g].memory)));
   }
   if (options.held && !can_be_held(schedule))
     throw Unsupported(

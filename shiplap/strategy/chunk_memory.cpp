@@ -47,7 +47,9 @@ void ChunkMemory::choose_slots(const Choice& choice, const Limits& limits, std::
       choice.ring == 0 ? std::min<std::uint64_t>(chunks, fits) : std::min<std::uint64_t>(choice.ring, chunks);
   if (wanted == 0 || wanted > fits) {
     const std::uint64_t slots = std::max<std::uint64_t>(wanted, 1);
-    const char* remedy = choice.ring > 1 ? "use a smaller ring or more chunks"
+    const char* remedy = fixed > limits.device_memory ? "allow more device memory, or make the arrays that stay on the "
+                                                        "GPU smaller"
+                         : choice.ring > 1            ? "use a smaller ring or more chunks"
                          : find_strategy(choice.strategy).chunked && chunks < job_.items ? "use more chunks"
                                                                                          : "allow more device memory";
     throw Error(fmt::format("{} in {} chunk{} needs {} of device memory for {} ring slot{}, but {} may be used; {}",

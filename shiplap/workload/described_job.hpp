@@ -22,6 +22,11 @@ struct CUstream_st;  // what a cudaStream_t points to
 namespace shiplap {
 
 namespace detail {
+/// Whether a kernel that returns a `Result` returns a number, which could only be meant as the size of an output. What
+/// calls of CUDA return is an enumeration.
+template <class Result>
+inline constexpr bool is_a_number = std::is_arithmetic_v<std::remove_cvref_t<Result>>;
+
 /// Throws UsageError for an array without elements and for a null pointer.
 void require_data(const std::string& job, const std::string& array, const void* data, std::uint64_t elements);
 /// The job with one more array. Throws UsageError when it has a kernel already.
@@ -94,7 +99,10 @@ class [[nodiscard]] DescribedJob : public Job {
   auto in(std::string array, const T* data, std::uint64_t elements, Reach reach = {}) const {
     return given_in(std::move(array), Role::in, std::span(data, elements), std::move(reach));
   }
-  /// Adds an array that is written in chunks. The kernel must write every element of its chunk.
+  /// Adds an array that is written in chunks. The kernel must write every element of its chunk: what it does not write
+  /// is undefined afterwards, and not what it was before the run. Describe an array of which a kernel writes a part as
+  /// `inout`. A kernel whose output has a size that depends on the data writes to a segment of each item, and the
+  /// number of elements in it to a second output.
   template <class Data>
   auto out(std::string array, Data&& data, Reach reach = {}) const {
     return given(std::move(array), Role::out, detail::writable_elements_of(std::forward<Data>(data)), std::move(reach));
@@ -193,6 +201,7 @@ class [[nodiscard]] DescribedJob : public Job {
   DescribedJob kernel(Enqueue enqueue) const {
     static_assert(std::is_invocable_v<Enqueue&, CUstream_st*, Chunk, View<Elements>...>,
                   "the kernel is called with (cudaStream_t, Chunk, View of each array in their order)");
+    require_no_size<std::invoke_result<Enqueue&, CUstream_st*, Chunk, View<Elements>...>>();
     DescribedJob result = *this;
     result.binding.cuda = [call = std::move(enqueue),
                            arrays_seen = detail::viewed_arrays(*this)](const Launch& launch) mutable {
@@ -209,6 +218,7 @@ class [[nodiscard]] DescribedJob : public Job {
   DescribedJob host_kernel(Compute compute) const {
     static_assert(std::is_invocable_v<Compute&, Chunk, View<Elements>...>,
                   "the host kernel is called with (Chunk, View of each array in their order)");
+    require_no_size<std::invoke_result<Compute&, Chunk, View<Elements>...>>();
     DescribedJob result = *this;
     result.binding.host = [call = std::move(compute),
                            arrays_seen = detail::viewed_arrays(*this)](const Launch& launch) mutable {
@@ -291,6 +301,12 @@ class [[nodiscard]] DescribedJob : public Job {
   }
 
  private:
+  template <class Invoked>
+  static constexpr void require_no_size() {
+    static_assert(!detail::is_a_number<typename Invoked::type>,
+                  "the size of an output does not depend on what a kernel returns: give each item a segment of the "
+                  "output, and write how much of it is used to a second output (docs/how-to/describe-arrays.md)");
+  }
   template <class Change>
   DescribedJob changed(const Change& change) const {
     DescribedJob result = *this;

@@ -105,7 +105,7 @@ void save_kernel_profile(const std::string& workload, const std::string& device_
                   {"workload", workload},
                   {"gpu", device_name},
                   {"kernel", to_json(cost)}};
-  write_file_atomically(path, json_text(json, 1) + "\n");
+  write_document(path, json_text(json, 1) + "\n");
 }
 
 KernelCost load_kernel_profile(const std::string& workload, const std::filesystem::path& path) {

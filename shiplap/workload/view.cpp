@@ -6,12 +6,13 @@
 
 namespace shiplap {
 
-void outside_of_view(const char* array, std::uint64_t index, std::uint64_t first, std::uint64_t end) {
-  throw detail::OutsideOfView(fmt::format("{}[{}] is not among the elements [{}, {}) that this chunk reaches: describe "
-                                          "what its kernel reads, with `halo`, "
-                                          "`mapped_by` or `.resident`",
-                                          array, index, first, end),
-                              array, index);
+void outside_of_view(const char* array, std::uint64_t index, std::uint64_t first, std::uint64_t end, bool writable) {
+  throw detail::OutsideOfView(
+      fmt::format(
+          "{}[{}] is not among the elements [{}, {}) that this chunk reaches: describe what its kernel {}", array,
+          index, first, end,
+          writable ? "writes, with `mapped_by` or `.carried`" : "reads, with `halo`, `mapped_by` or `.resident`"),
+      array, index);
 }
 
 }  // namespace shiplap

@@ -40,11 +40,16 @@ struct MadeRecording {
     recording.records.emplace_back(copy);
     return std::get<RecordedCopy>(recording.records.back());
   }
-  void order(std::uint64_t call, RecordedOrder::Kind kind, std::uint32_t stream, std::uint64_t event = 0) {
-    recording.records.emplace_back(RecordedOrder{call, kind, stream, event});
+  void order(std::uint64_t call, RecordedOrder::Kind kind, std::uint32_t stream, std::uint64_t event = 0,
+             std::uint32_t gpu = RecordedOrder::unknown_gpu) {
+    recording.records.emplace_back(RecordedOrder{call, kind, stream, event, gpu});
   }
   void migration(double start, double end, std::uint64_t bytes, bool to_device) {
     recording.records.emplace_back(RecordedMigration{from_to(offset + start, offset + end), Bytes{bytes}, to_device});
+  }
+  void kernel_on(std::uint32_t gpu, std::uint32_t stream, double called, double start, double end, std::string name) {
+    recording.records.emplace_back(RecordedKernel{call("cudaLaunchKernel", called, called + 2), stream,
+                                                  from_to(offset + start, offset + end), std::move(name), 12, 128, gpu});
   }
   /// A call that launches a kernel, which runs from `start` to `end`.
   void launch(double called, double start, double end, std::uint32_t stream = 1, std::string name = "kernel") {

@@ -1,8 +1,10 @@
 // Databases that are made to harm whoever imports them.
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cstdint>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -43,6 +45,40 @@ TEST_F(NsysLimits, texts_far_larger_than_the_file_are_refused) {
                        "ALTER TABLE StringIds ADD COLUMN value TEXT DEFAULT '" +
                        text + "';"),
               HasSubstr("the texts of a table have more than"));
+}
+
+TEST_F(NsysLimits, a_default_that_many_rows_share_is_not_read_for_each_of_them) {
+  // 20 MB of text in rows that hold none of it, in a file of 1 MB.
+  EXPECT_THAT(error_of("CREATE TABLE StringIds (id INTEGER);"
+                       "WITH RECURSIVE n(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n LIMIT 20) "
+                       "INSERT INTO StringIds SELECT id FROM n;"
+                       "ALTER TABLE StringIds ADD COLUMN value TEXT DEFAULT '" +
+                       std::string(900'000, 'x') + "';"),
+              HasSubstr("which is all that the file has"));
+}
+
+TEST_F(NsysLimits, a_pipe_is_not_waited_for) {
+  ASSERT_EQ(mkfifo(file().c_str(), 0600), 0);
+  EXPECT_THAT(error(), HasSubstr("it cannot be read as a file"));
+}
+
+// What lies beside a file is not read, and nothing is written there.
+TEST_F(NsysLimits, journals_beside_the_file_are_neither_followed_nor_made) {
+  all_tables();
+  kernel(9, "k", 0, 1);
+  sql("PRAGMA journal_mode=WAL;");
+  for (const char* end : {"-wal", "-shm", "-journal"}) std::filesystem::remove(file().string() + end);
+  ASSERT_EQ(mkfifo((file().string() + "-journal").c_str(), 0600), 0);
+  EXPECT_EQ(read().records.size(), 1u);
+  for (const char* end : {"-wal", "-shm"}) EXPECT_FALSE(std::filesystem::exists(file().string() + end)) << end;
+}
+
+TEST_F(NsysLimits, names_of_files_are_no_options_of_sqlite) {
+  all_tables();
+  kernel(9, "k", 0, 1);
+  const std::filesystem::path odd = file().parent_path() / "a?mode=rwc&b%20c#d.sqlite";
+  std::filesystem::copy_file(file(), odd);
+  EXPECT_EQ(read_nsys(odd).records.size(), 1u);
 }
 
 /// Page `number` of a file with pages of 512 bytes.

@@ -43,8 +43,8 @@ TEST_F(Nsys, gives_calls_then_ops_by_their_start_then_orders_and_ranges) {
       RecordedCopy{1, 13, {160, 260}, Bytes{4096}, MemoryKind::pinned, MemoryKind::device},
       RecordedFill{3, 0, {265, 269}, Bytes{512}},
       RecordedKernel{2, 0, {270, 410}, "void saxpy<float>(int, float const*)", 600, 256},
-      RecordedOrder{5, RecordedOrder::Kind::event_wait, 0, 21},
-      RecordedOrder{4, RecordedOrder::Kind::record, 0, 21},
+      RecordedOrder{5, RecordedOrder::Kind::event_wait, 0, 21, 0},
+      RecordedOrder{4, RecordedOrder::Kind::record, 0, 21, 0},
       RecordedRange{0, {0, 610}, "step"},
   };
   const Recording recording = read();
@@ -159,8 +159,8 @@ TEST_F(Nsys, tells_apart_the_waits_of_streams_and_of_the_host) {
   wait(5, 0, 15, 33, 50);
   using Kind = RecordedOrder::Kind;
   EXPECT_THAT(read_all<RecordedOrder>(),
-              ElementsAre(RecordedOrder{1, Kind::event_wait, 0, 31}, RecordedOrder{2, Kind::stream_wait, 14, 32},
-                          RecordedOrder{3, Kind::host_wait, 0, 0}, RecordedOrder{4, Kind::device_wait, 0, 0}));
+              ElementsAre(RecordedOrder{1, Kind::event_wait, 0, 31, 0}, RecordedOrder{2, Kind::stream_wait, 14, 32, 0},
+                          RecordedOrder{3, Kind::host_wait, 0, 0, 0}, RecordedOrder{4, Kind::device_wait, 0, 0, 0}));
 }
 
 TEST_F(Nsys, names_ranges_by_their_text_or_their_registered_text_and_leaves_out_marks_and_open_ranges) {

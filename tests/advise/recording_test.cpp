@@ -36,7 +36,8 @@ Record random_record(std::mt19937_64& random) {
     case 3:
       return RecordedFill{random(), number(), time(), Bytes{below(1u << 30)}, number()};
     case 4:
-      return RecordedOrder{random(), static_cast<RecordedOrder::Kind>(below(5)), number(), random()};
+      return RecordedOrder{random(), static_cast<RecordedOrder::Kind>(below(5)), number(), random(),
+                           below(2) == 0 ? RecordedOrder::unknown_gpu : number()};
     case 5:
       return RecordedMigration{time(), Bytes{below(1u << 30)}, below(2) == 1, number()};
     case 6:
@@ -159,6 +160,42 @@ TEST(Recording, that_cannot_be_read_names_its_source_and_the_reason) {
   ASSERT_TRUE(folder.is_open()) << "a folder can be opened, and not read";
   const std::string message = message_of([&] { read_recording(folder, "a.jsonl"); });
   EXPECT_NE(message.find("a.jsonl, line 1: it cannot be read: "), std::string::npos) << message;
+}
+
+/// What a writer with little room makes of many records.
+std::string written(std::uint64_t most_bytes, std::size_t records, const std::string& name) {
+  std::string text;
+  RecordingWriter writer(
+      "./app", "a GPU", [&](std::string_view line) { (text += line) += '\n'; }, most_bytes);
+  for (std::size_t i = 0; i < records; ++i) writer.write(RecordedCall{i + 1, 0, {i, i + 1}, name});
+  writer.close();
+  return text;
+}
+
+TEST(RecordingWriter, keeps_within_what_is_read_and_says_that_records_are_lost) {
+  constexpr std::uint64_t most = limits::line_bytes + 8192;
+  const std::string text = written(most, 10'000, "cudaMalloc");
+  EXPECT_LE(text.size(), most);
+  std::istringstream in(text);
+  const Recording recording = read_recording(in, "recording");
+  EXPECT_TRUE(recording.complete);
+  EXPECT_GT(recording.records.size(), 50u);
+  EXPECT_EQ(recording.lost, 1u);
+}
+
+TEST(RecordingWriter, cuts_names_that_no_line_can_hold) {
+  std::istringstream in(written(limits::log_bytes, 3, std::string(3 << 20, '\x01')));
+  const Recording recording = read_recording(in, "recording");
+  ASSERT_EQ(recording.records.size(), 3u);
+  EXPECT_EQ(recording.lost, 0u);
+}
+
+// Records of a few bytes that refer to one long name take as much memory as that name each.
+TEST(RecordingWriter, stops_before_names_take_more_memory_than_a_reader_gives_them) {
+  std::istringstream in(written(limits::log_bytes, 4000, std::string(1 << 20, 'x')));
+  const Recording recording = read_recording(in, "recording");
+  EXPECT_TRUE(recording.complete);
+  EXPECT_EQ(recording.lost, 1u);
 }
 
 }  // namespace

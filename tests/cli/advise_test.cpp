@@ -77,7 +77,7 @@ TEST_F(Advise, asks_for_a_profile_of_a_gpu_that_it_does_not_know) {
 TEST_F(Advise, keeps_the_exit_code_of_a_program_that_uses_no_gpu) {
   const Outcome ended = shiplap("advise -- sh -c 'echo from the program; exit 7'");
   if (!has_recorder()) {
-    expect_refused(ended, 1, {"no recorder", "CUPTI"});
+    expect_refused(ended, 1, {"libshiplap_recorder.so is neither in the folder of", "CUPTI"});
     return;
   }
   EXPECT_EQ(ended.code, 7);
@@ -85,6 +85,26 @@ TEST_F(Advise, keeps_the_exit_code_of_a_program_that_uses_no_gpu) {
   EXPECT_THAT(ended.err, HasSubstr("nothing was recorded"));
   EXPECT_EQ(shiplap("advise -- sh -c 'kill -SEGV $$'").code, 128 + SIGSEGV);
   expect_refused(shiplap("advise -- ./no-such-program"), 1, {"no-such-program", "cannot be started"});
+}
+
+TEST_F(Advise, keeps_the_exit_code_of_a_program_that_removes_its_recordings) {
+  if (!has_recorder()) GTEST_SKIP() << "this build has no recorder";
+  const Outcome ended = shiplap(R"(advise -- sh -c 'rm -r "${SHIPLAP_RECORDING%/*}"; exit 7')");
+  EXPECT_EQ(ended.code, 7);
+  EXPECT_THAT(ended.err, AllOf(HasSubstr("cannot be read"), HasSubstr("TMPDIR")));
+}
+
+TEST_F(Advise, keeps_the_exit_code_of_a_program_that_leaves_something_else_for_recordings) {
+  if (!has_recorder()) GTEST_SKIP() << "this build has no recorder";
+  const std::string in = R"(cd "${SHIPLAP_RECORDING%/*}")";
+  for (const char* const what : {"mkfifo a.jsonl a.refused", "mkdir a.jsonl a.refused", "ln -s /dev/zero a.jsonl"}) {
+    const Outcome ended = shiplap("advise -- sh -c '" + in + "; " + what + "; exit 7'");
+    EXPECT_EQ(ended.code, 7) << what;
+    EXPECT_THAT(ended.err, HasSubstr("nothing was recorded")) << what;
+  }
+  const Outcome ended = shiplap("advise -- sh -c '" + in + "; echo nonsense > a.jsonl; exit 7'");
+  EXPECT_EQ(ended.code, 7);
+  EXPECT_THAT(ended.err, HasSubstr("no advice"));
 }
 
 // As LD_BIND_NOW=1 has it, which some sites set for all programs.

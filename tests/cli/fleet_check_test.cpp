@@ -54,6 +54,21 @@ TEST_F(FleetCheck, one_process_checks_its_own_node) {
   EXPECT_EQ(json.at("good"), 1);
 }
 
+TEST_F(FleetCheck, reads_the_expected_nodes_from_a_pipe_too) {
+  write("expect.sh",
+        "\"" SHIPLAP_PROGRAM "\" fleet check --device virtual:h200 --node here --json --expect <(echo here gone)");
+  const Json json = parsed(run("/bin/bash", (folder / "expect.sh").string()));
+  EXPECT_EQ(json.at("missing"), Json::array({"gone"}));
+}
+
+TEST_F(FleetCheck, of_more_ranks_than_there_can_be_is_refused_and_makes_no_folder) {
+  const std::string shared = (folder / "shared").string();
+  const Outcome refused =
+      shiplap("fleet check --device virtual:h200 --folder '" + shared + "' --run r --rank 0 --ranks 1000000000");
+  expect_refused(refused, 64, {"1000000000 ranks", "at most 131072"});
+  EXPECT_FALSE(fs::exists(shared));
+}
+
 TEST_F(FleetCheck, prints_its_judgement_also_where_the_history_cannot_be_written) {
   fs::create_directory(folder / ".history.json.lock");  // cannot be opened to be locked
   const Outcome checked =

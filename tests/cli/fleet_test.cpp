@@ -1,6 +1,7 @@
 // shiplap fleet collect on files of checks.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <nlohmann/json.hpp>
 
@@ -74,6 +75,33 @@ TEST_F(FleetCommand, reports_dead_nodes_and_broken_files_and_judges_the_rest) {
   EXPECT_EQ(json.at("missing"), Json::array({"node99"}));
   EXPECT_EQ(json.at("good"), 7);
   EXPECT_EQ(json.at("nodes").size(), 8u);
+}
+
+TEST_F(FleetCommand, reports_paths_that_cannot_be_read_and_judges_the_rest) {
+  const fs::path fleet = checked_nodes(6);
+  fs::create_symlink("loop.json", fleet / "loop.json");
+  fs::create_symlink("missing", fleet / "dangling.json");
+  fs::create_directory(fleet / "folder.json");
+  ASSERT_EQ(mkfifo((fleet / "pipe.json").c_str(), 0600), 0);
+  const std::string too_long(300, 'x');
+  fs::create_symlink("circle", folder / "circle");
+  const Json json = parsed(run("/usr/bin/timeout", "60 '" SHIPLAP_PROGRAM "' fleet collect --json '" + fleet.string() +
+                                                       "' " + too_long + " '" + (folder / "circle").string() + "'"));
+  EXPECT_EQ(json.at("good"), 6);
+  const std::string failed = json.at("failed").dump();
+  EXPECT_EQ(json.at("failed").size(), 5u) << failed;
+  for (const char* bad : {"loop.json", "dangling.json", "pipe.json", "xxxx", "circle"})
+    EXPECT_THAT(failed, HasSubstr(bad));
+}
+
+TEST_F(FleetCommand, names_a_history_that_cannot_be_read) {
+  const fs::path fleet = checked_nodes(2);
+  fs::create_symlink("circle", folder / "circle");
+  for (const std::string& bad : {(folder / "circle").string(), (folder / std::string(300, 'x')).string()}) {
+    const Outcome refused = shiplap("fleet collect '" + fleet.string() + "' --history '" + bad + "'");
+    expect_refused(refused, 1, {"cannot read", bad.c_str()});
+    EXPECT_THAT(refused.err, Not(HasSubstr("filesystem")));
+  }
 }
 
 TEST_F(FleetCommand, fails_when_there_is_nothing_to_judge) {

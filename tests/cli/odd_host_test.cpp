@@ -38,6 +38,17 @@ class OddHost : public Cli {
   Outcome with_mounts(const std::string& script) const { return sh("exec unshare -m /bin/bash -ec '" + script + "'"); }
 };
 
+/// The text on one line, as it was before it was wrapped to the terminal.
+std::string unwrapped(const std::string& text) {
+  std::string line;
+  for (const char c : text)
+    if (c != ' ' && c != '\n')
+      line += c;
+    else if (!line.ends_with(' '))
+      line += ' ';
+  return line;
+}
+
 TEST_F(OddHost, without_proc_and_sys_plans_runs_checks_and_measures) {
   if (SHIPLAP_TEST_IS_SANITIZED) GTEST_SKIP() << "sanitizers read /proc";
   if (with_mounts("mount -t tmpfs none /sys").code != 0) GTEST_SKIP() << "nothing can be mounted here";
@@ -80,6 +91,31 @@ TEST_F(OddHost, without_an_environment_works_and_keeps_nothing) {
   EXPECT_EQ(planned.code, 0) << planned.err;
   EXPECT_THAT(planned.out, HasSubstr("neither XDG_CACHE_HOME nor HOME"));
   EXPECT_EQ(sh("HOME= XDG_CACHE_HOME=relative $SHIPLAP profiles").code, 0);
+}
+
+TEST_F(OddHost, with_a_pipe_in_its_cache_says_so_and_goes_on) {
+  fs::create_directories(folder / "cache" / "shiplap");
+  ASSERT_EQ(mkfifo((folder / "cache" / "shiplap" / "mine.json").c_str(), 0600), 0);
+  const Outcome listed = sh("timeout 20 $SHIPLAP profiles");
+  EXPECT_EQ(listed.code, 0) << listed.err;
+  EXPECT_THAT(unwrapped(listed.err), AllOf(HasSubstr("mine.json"), HasSubstr("it is a pipe")));
+  expect_refused(sh("timeout 20 $SHIPLAP plan saxpy:n=64Ki --profile mine"), 1, {"mine.json", "it is a pipe"});
+  const std::string tune = "timeout 60 $SHIPLAP tune saxpy:n=64Ki --device virtual:h200 --race 5ms";
+  EXPECT_THAT(sh(tune).out, HasSubstr("kept in"));
+  for (const fs::path& race : fs::directory_iterator(folder / "cache" / "shiplap" / "races"))
+    if (race.extension() == ".json") {
+      fs::remove(race);
+      ASSERT_EQ(mkfifo(race.c_str(), 0600), 0);
+    }
+  const Outcome raced = sh(tune);
+  EXPECT_EQ(raced.code, 0) << raced.err;
+  EXPECT_THAT(unwrapped(raced.out), HasSubstr("it is a pipe"));
+}
+
+TEST_F(OddHost, with_a_pipe_in_place_of_what_a_measurement_left_says_so) {
+  ASSERT_EQ(mkfifo((folder / "p.json.partial").c_str(), 0600), 0);
+  const std::string measure = "timeout 60 $SHIPLAP measure --device virtual:h200 --quick --only launch.gap -o p.json";
+  expect_refused(sh(measure + " --resume"), 1, {"p.json.partial", "not a regular file"});
 }
 
 TEST_F(OddHost, without_a_folder_for_temporary_files_says_so) {
@@ -140,17 +176,6 @@ TEST_F(OddHost, with_little_address_space_says_which_limit_it_is) {
   if (SHIPLAP_TEST_IS_SANITIZED) GTEST_SKIP() << "sanitizers need address space of their own";
   const Outcome refused = sh("ulimit -v 1000000; $SHIPLAP run saxpy:n=256Mi --device virtual:h200");
   expect_refused(refused, 1, {"saxpy", "2 GiB", "`ulimit -v`"});
-}
-
-/// The text on one line, as it was before it was wrapped to the terminal.
-std::string unwrapped(const std::string& text) {
-  std::string line;
-  for (const char c : text)
-    if (c != ' ' && c != '\n')
-      line += c;
-    else if (!line.ends_with(' '))
-      line += ' ';
-  return line;
 }
 
 TEST_F(OddHost, with_few_descriptors_says_so_or_works) {

@@ -37,12 +37,31 @@ TEST_F(Cli, plan_shares_a_job_among_gpus_and_run_needs_as_many) {
   const Json one = parsed(shiplap("plan saxpy:n=16Mi --profile h200 --json"));
   const auto predicted = [](const Json& p) { return p.at("chosen").at("predicted").at("value").get<double>(); };
   EXPECT_LT(predicted(plan), 0.7 * predicted(one));
-  expect_refused(shiplap("run saxpy:n=1Mi --device virtual:h200 --gpus 2"), 64, {"1 GPU", "cuda:0,1"});
+  expect_refused(shiplap("run saxpy:n=1Mi --device virtual:h200 --gpus 2"), 64, {"1 GPU", "virtual:h200:2"});
+  const Json run = parsed(shiplap("run saxpy:n=1Mi --device virtual:h200:2 --gpus 2 --json"));
+  EXPECT_EQ(run.at("verified"), true);
+  EXPECT_EQ(run.at("choice").at("gpus"), 2);
 }
 
 TEST_F(Cli, plan_checks_the_reach_of_a_kernel_that_is_not_measured) {
   EXPECT_EQ(shiplap("plan saxpy:n=64Ki --device virtual:h200 --check-reach").code, 0);
   expect_refused(shiplap("plan saxpy:n=64Ki --profile h200 --check-reach"), 64, {"device"});
+}
+
+TEST_F(Cli, negative_numbers_are_refused_by_every_flag_that_counts) {
+  for (const char* arguments :
+       {"plan saxpy --profile h200 --gpus -1", "plan saxpy --profile h200 --chunks -1",
+        "plan saxpy --profile h200 --threads -1", "plan saxpy --profile h200 --blocks -1",
+        "plan saxpy --profile h200 --reuse -1", "plan saxpy --profile h200 --nodes -1", "check --retries -1",
+        "run saxpy --device virtual:h200 --repeat -1", "evaluate --device virtual:h200 --rounds -1",
+        "evaluate --device virtual:h200 --duel-rounds -1", "evaluate --device virtual:h200 --random -1",
+        "evaluate --device virtual:h200 --random 1 --seed -1", "fleet check --rank -1 --ranks 2 --folder .",
+        "fleet check --rank 0 --ranks -1 --folder .", "fleet check --repeats -1", "movers --count -1 --profile h200"}) {
+    const Outcome outcome = shiplap(arguments);
+    expect_refused(outcome, 64, {"-1"});
+    EXPECT_EQ(outcome.err.find("4294967295"), std::string::npos) << outcome.err;
+    EXPECT_EQ(outcome.err.find("18446744073709551615"), std::string::npos) << outcome.err;
+  }
 }
 
 TEST_F(Cli, messages_of_the_library_name_flags) {

@@ -3,12 +3,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <csignal>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -23,6 +26,7 @@ namespace shiplap {
 namespace {
 
 namespace fs = std::filesystem;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 // A folder that goes away with the test.
@@ -115,6 +119,54 @@ TEST_F(TextFile, readers_see_the_old_content_or_the_new_and_never_a_part) {
   }
   writer.join();
   EXPECT_EQ(torn, 0u);
+}
+
+TEST_F(TextFile, a_link_to_a_file_that_is_missing_is_written_through) {
+  fs::create_symlink("target.json", folder_ / "link.json");
+  write_file_atomically(folder_ / "link.json", "new");
+  EXPECT_TRUE(fs::is_symlink(folder_ / "link.json"));
+  EXPECT_EQ(read_text_file(folder_ / "target.json"), "new");
+}
+
+TEST_F(TextFile, what_the_user_did_not_name_is_read_from_a_regular_file_alone) {
+  std::ofstream(folder_ / "file") << "text";
+  fs::create_symlink("file", folder_ / "link");
+  EXPECT_EQ(read_regular_file(folder_ / "file"), "text");
+  EXPECT_EQ(read_regular_file(folder_ / "link"), "text");
+  ASSERT_EQ(::mkfifo((folder_ / "pipe").c_str(), 0600), 0);
+  sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+  const fs::path before = fs::current_path();
+  fs::current_path(folder_);
+  std::strcpy(address.sun_path, "socket");
+  const int socket = ::socket(AF_UNIX, SOCK_STREAM, 0);
+  ASSERT_EQ(::bind(socket, reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
+  fs::current_path(before);
+  for (const std::string& other :
+       {(folder_ / "pipe").string(), (folder_ / "socket").string(), std::string("/dev/zero")})
+    EXPECT_EQ(message_of([&] { read_regular_file(other); }),
+              "cannot read " + other +
+                  ": it is a pipe, a socket or a device, and only a regular file is read here; remove it");
+  ::close(socket);
+  EXPECT_EQ(message_of([&] { read_regular_file(folder_); }), "cannot read " + folder_.string() + ": Is a directory");
+}
+
+TEST_F(TextFile, a_pipe_that_the_user_names_is_read) {
+  const fs::path path = folder_ / "pipe";
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  std::thread writer([&] { std::ofstream(path) << "through"; });
+  EXPECT_EQ(read_text_file(path), "through");
+  writer.join();
+}
+
+TEST_F(TextFile, a_document_that_no_reader_takes_is_refused_and_the_old_one_stays) {
+  const fs::path path = folder_ / "a.json";
+  write_document(path, "old");
+  const std::string too_long(limits::document_bytes + 1, ' ');
+  EXPECT_THAT(message_of([&] { write_document(path, too_long); }),
+              AllOf(HasSubstr("cannot write " + path.string()), HasSubstr("64 MiB of such a file is read")));
+  EXPECT_EQ(read_text_file(path), "old");
+  write_document(path, std::string_view(too_long).substr(1));
+  EXPECT_EQ(read_text_file(path).size(), limits::document_bytes);
 }
 
 TEST_F(TextFile, folders_that_are_missing_are_made_and_those_that_are_there_stay) {

@@ -34,7 +34,7 @@ class Executor final : public Device {
   }
 
  private:
-  std::unique_ptr<Device> inner_ = open_virtual(planted_profile(), "virtual:planted");
+  std::shared_ptr<Device> inner_ = open_virtual(planted_profile(), "virtual:planted");
 };
 
 /// A device that can be measured and tells nothing of itself.

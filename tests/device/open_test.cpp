@@ -4,7 +4,13 @@
 #include <gtest/gtest.h>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/device/virtual/virtual_device.hpp"
+#include "shiplap/pipeline/run.hpp"
+#include "shiplap/pipeline/workload_data.hpp"
+#include "shiplap/profile/more_gpus.hpp"
+#include "shiplap/profile/profile.hpp"
 #include "tests/support/message_of.hpp"
+#include "tests/support/planted_profile.hpp"
 
 namespace shiplap {
 namespace {
@@ -20,6 +26,48 @@ TEST(OpenDevice, says_of_a_gpu_that_is_not_there_what_is_missing) {
             "is found, or use a virtual device",
             HasSubstr("cannot open cuda:99: cudaGetDeviceCount failed"),
             HasSubstr("cannot open cuda:99: the CUDA runtime sees no GPU"), HasSubstr("there is no cuda:99: ")));
+}
+
+TEST(OpenDevice, opens_several_simulated_gpus_by_their_number_or_one_by_one) {
+  for (const char* name : {"virtual:h200:2", "virtual:h200,h200"}) {
+    const auto gpus = open(name);
+    EXPECT_EQ(gpus->info().gpus, 2u) << name;
+    EXPECT_EQ(gpus->info().id, name);
+    EXPECT_EQ(gpus->info().simulated->links.size(), 2u);
+  }
+  EXPECT_EQ(open("virtual:h200:1")->info().gpus, 1u);
+}
+
+TEST(OpenDevice, counts_the_memory_of_each_simulated_gpu_by_itself) {
+  const auto gpus = open_virtual(with_gpus(planted_profile(), 2), "virtual:two", VirtualBytes::left_out);
+  const Bytes all = gpus->info().memory;
+  const Memory on_first = gpus->allocate(Place::gpu(0), MemoryKind::device, all);
+  EXPECT_NO_THROW(gpus->allocate(Place::gpu(1), MemoryKind::device, all));
+  EXPECT_THROW(gpus->allocate(Place::gpu(0), MemoryKind::device, 1_MiB), Error);
+  EXPECT_THROW(gpus->allocate(Place::gpu(2), MemoryKind::device, 1_MiB), UsageError);
+}
+
+TEST(OpenDevice, refuses_simulated_gpus_that_differ_or_are_none_or_too_many) {
+  EXPECT_THAT(message_of<UsageError>([] { open("virtual:h200,h100"); }), HasSubstr("virtual:h200,h200"));
+  for (const char* name : {"virtual:h200:0", "virtual:h200:65", "virtual:h200:4294967297"})
+    EXPECT_THAT(message_of<UsageError>([&] { open(name); }), HasSubstr("has 1 to 64 GPUs")) << name;
+}
+
+TEST(OpenDevice, runs_a_job_on_several_simulated_gpus_as_it_is_planned_for_them) {
+  const auto gpus = open("virtual:h200:2");
+  WorkloadData data(*gpus, find_workload("saxpy:n=1Mi"));
+  const PlanOptions two{.space = {.gpus = 2}};
+  const Plan made = plan(node_of(*gpus, *gpus->info().simulated), data.job(), two);
+  EXPECT_EQ(made.chosen.predicted.value, plan(node_of(find_profile("h200")), data.job(), two).chosen.predicted.value);
+  run(*gpus, made, data.job());
+  EXPECT_EQ(data.verify(), "");
+}
+
+TEST(OpenDevice, says_of_an_unknown_name_in_one_short_line_what_there_is) {
+  const std::string said = message_of<UsageError>([] { open("foo"); });
+  EXPECT_LT(said.size(), 200u) << said;
+  EXPECT_THAT(said, HasSubstr("`shiplap devices`"));
+  EXPECT_THAT(message_of<UsageError>([] { open("h200"); }), HasSubstr("did you mean virtual:h200?"));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "shiplap/core/statistics.hpp"
 #include "shiplap/device/virtual/virtual_device.hpp"
 #include "shiplap/evaluate/errors.hpp"
 #include "shiplap/evaluate/evaluate.hpp"
@@ -18,8 +19,7 @@ namespace {
 
 Evaluation recorded_on(const Profile& profile) {
   const auto device = planted_gpu();
-  const Node node{
-      .device = device.get(), .profile = std::make_shared<const Profile>(profile), .limits = limits_of(profile)};
+  const Node node{.device = device, .profile = std::make_shared<const Profile>(profile), .limits = limits_of(profile)};
   const EvaluateOptions options{
       .grid = {.strategies = {}, .chunks = {1, 3}, .blocks = {8}}, .rounds = 2, .duel_rounds = 2};
   Evaluation evaluation = begin_evaluation(node);
@@ -158,6 +158,20 @@ TEST(PredictAgain, says_of_a_workload_that_it_does_not_know_that_it_predicts_not
   const Evaluation again = predict_again(evaluation, planted_profile(), limits_of(planted_profile()));
   EXPECT_TRUE(again.workloads.front().points.empty());
   EXPECT_NE(again.workloads.front().not_run.find("magic"), std::string::npos) << again.workloads.front().not_run;
+}
+
+TEST(HalveSamples, leaves_every_second_of_many_and_the_same_figures) {
+  Evaluation evaluation = recorded_on(planted_profile());
+  std::vector<double>& samples = evaluation.workloads.at(0).points.at(0).samples_ms;
+  samples.clear();
+  for (int i = 0; i < 100'001; ++i) samples.push_back(1 + 1e-5 * (i % 1000));
+  const double before = median(samples);
+  EXPECT_TRUE(halve_samples(evaluation));
+  EXPECT_EQ(samples.size(), 50'001u);
+  EXPECT_NEAR(median(samples), before, 1e-4);
+  while (halve_samples(evaluation)) continue;
+  EXPECT_GE(samples.size(), 6u);
+  EXPECT_LE(samples.size(), 11u);
 }
 
 }  // namespace

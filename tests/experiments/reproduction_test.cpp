@@ -59,7 +59,7 @@ const Experiment paper{.name = "paper",
 class ReproductionOfAPaper : public ::testing::Test {
  protected:
   ReproductionOfAPaper() { runs_of_second = 0; }
-  std::unique_ptr<MeasurableDevice> device = open("virtual:h200");
+  std::shared_ptr<MeasurableDevice> device = open("virtual:h200");
   Bench bench{.device = *device,
               .info = device->info(),
               .profile = planted_profile(),

@@ -24,7 +24,7 @@ struct VirtualBench {
               .quick = quick} {
     if (bench.info.resident_threads > 0) bench.limits.resident_threads = bench.info.resident_threads;
   }
-  std::unique_ptr<MeasurableDevice> device;
+  std::shared_ptr<MeasurableDevice> device;
   Bench bench;
 };
 

@@ -52,7 +52,7 @@ void require(bool condition, const char* what) {
 /// y = 2 x, on a simulated node.
 struct Doubling {
   static constexpr std::uint64_t n = 4096;
-  std::unique_ptr<MeasurableDevice> device;
+  std::shared_ptr<MeasurableDevice> device;
   Node node;
   pinned_vector<int> pinned_x{*device, n};
   pinned_vector<int> pinned_y{*device, n, -1};

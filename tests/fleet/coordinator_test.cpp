@@ -32,6 +32,29 @@ using ::testing::IsEmpty;
 /// What a thread throws that dies, in place of an exception that would be reported.
 struct Death {};
 
+/// Ranks to which a message takes a while, as where each needs a new folder.
+class SlowRanks : public MemoryRanks {
+ public:
+  using MemoryRanks::MemoryRanks;
+  void send(std::size_t to, const std::string& text) override {
+    sleep_for(milliseconds(5));
+    MemoryRanks::send(to, text);
+    ++sent;
+  }
+  std::size_t sent = 0;
+};
+
+TEST(EndAllRanks, tells_as_many_as_it_can_by_the_deadline_and_rank_zero_first) {
+  Mail mail(10'000);
+  SlowRanks ranks(mail, 0);
+  const Seconds begin = wall_clock();
+  end_all_ranks(ranks, Deadline(begin + milliseconds(100)));
+  EXPECT_LT((wall_clock() - begin).count(), 5);
+  EXPECT_GT(ranks.sent, 0u);
+  EXPECT_LT(ranks.sent, 100u);
+  EXPECT_TRUE(mail.take(0, Deadline(wall_clock())));
+}
+
 /// Ranks that behave well unless a test changes them, and what they did.
 class PlantedRanks {
  public:

@@ -1,6 +1,7 @@
 #include "shiplap/fleet/file_ranks.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <fstream>
@@ -37,6 +38,18 @@ TEST_F(FileRanksTest, messages_arrive_in_order_and_once) {
     EXPECT_EQ(message->from, 1u);
     EXPECT_EQ(message->text, "text " + std::to_string(i));
   }
+  EXPECT_FALSE(zero->receive(now()));
+}
+
+TEST_F(FileRanksTest, a_pipe_in_the_folder_is_no_message_and_blocks_nobody) {
+  const auto zero = rank(0);
+  const auto one = rank(1);
+  ASSERT_EQ(mkfifo((shared / "run" / "to-0" / "1-000000000000").c_str(), 0600), 0);
+  one->send(0, "replaces the pipe");
+  ASSERT_EQ(mkfifo((shared / "run" / "to-0" / "2-000000000000").c_str(), 0600), 0);
+  one->send(0, "after it");
+  EXPECT_EQ(zero->receive(soon())->text, "replaces the pipe");
+  EXPECT_EQ(zero->receive(soon())->text, "after it");
   EXPECT_FALSE(zero->receive(now()));
 }
 

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/formats.hpp"
 #include "tests/fleet/planted_fleet.hpp"
 #include "tests/support/message_of.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -110,6 +111,70 @@ TEST_F(HistoryFile, loses_nothing_when_processes_add_at_the_same_time) {
   const History history = read_history(file);
   for (int i = 0; i < processes; ++i)
     EXPECT_EQ(history.earlier("n" + std::to_string(i) + " cuda:0", "x").checks, static_cast<std::size_t>(checks));
+}
+
+NodeResult of(const std::string& node, std::size_t figures, std::size_t length_of_names = 1) {
+  NodeResult result{.node = node, .gpu = "cuda:0", .figures = {}};
+  for (std::size_t i = 0; i < figures; ++i)
+    result.figures.push_back({.what = std::to_string(i) + std::string(length_of_names, 'x'),
+                              .measured = "",
+                              .limit = "",
+                              .measured_value = 12345.678901234567 + static_cast<double>(i),
+                              .causes = {}});
+  return result;
+}
+
+TEST(History, that_is_too_long_loses_the_gpus_that_are_gone_longest) {
+  History history;
+  for (const char* node : {"a", "b", "c"}) {
+    history.begin_update();
+    history.add(of(node, 10));
+    history.add(of("always", 10));
+  }
+  const std::size_t all = history.to_json().dump().size();
+  history.shorten_to(all + 1);
+  EXPECT_EQ(history.earlier("a cuda:0", "0x").checks, 1u) << "it fits";
+  history.shorten_to(all - 100);
+  EXPECT_LE(history.to_json().dump().size(), all - 100);
+  EXPECT_EQ(history.earlier("a cuda:0", "0x").checks, 0u);
+  for (const char* kept : {"b cuda:0", "c cuda:0", "always cuda:0"})
+    EXPECT_GT(history.earlier(kept, "0x").checks, 0u) << kept;
+  history.shorten_to(1);
+  EXPECT_EQ(history.earlier("b cuda:0", "0x").checks, 0u);
+  EXPECT_EQ(history.earlier("c cuda:0", "0x").checks, 1u) << "it was there in the last check";
+}
+
+TEST(History, of_very_many_gpus_keeps_what_a_judgement_needs) {
+  History history;
+  for (int check = 0; check < 40; ++check) {
+    history.begin_update();
+    history.add(of("n", 10));
+  }
+  const std::size_t all = history.to_json().dump().size();
+  const double before = history.earlier("n cuda:0", "0x").median;
+  history.shorten_to(all / 4);
+  EXPECT_LE(history.to_json().dump().size(), all / 4);
+  const EarlierFigure earlier = history.earlier("n cuda:0", "0x", 5);
+  EXPECT_GE(earlier.checks, 5u);
+  EXPECT_NEAR(earlier.median, before, 1e-4 * before);
+}
+
+TEST_F(HistoryFile, stays_one_that_is_read_however_many_gpus_come_and_go) {
+  // Long names make the file long with few checks.
+  constexpr std::size_t name = limits::document_bytes * 6 / 10;
+  for (const char* node : {"n0", "n1"}) add_to_history(file, std::vector{of(node, 1, name)});
+  EXPECT_LE(fs::file_size(file), limits::document_bytes);
+  const std::string what = "0" + std::string(name, 'x');
+  const History history = read_history(file);
+  EXPECT_EQ(history.earlier("n1 cuda:0", what).checks, 1u);
+  EXPECT_EQ(history.earlier("n0 cuda:0", what).checks, 0u);
+}
+
+TEST_F(HistoryFile, of_an_earlier_version_is_read) {
+  std::ofstream(file) << R"({"schema": "shiplap/fleet-history", "version": 1,
+                             "gpus": {"n cuda:0": {"x": {"first": [7], "last": []}}}})";
+  add_to_history(file, std::vector{with(7)});
+  EXPECT_EQ(read_history(file).earlier("n cuda:0", "x").checks, 2u);
 }
 
 TEST_F(HistoryFile, that_is_no_history_is_refused_and_kept) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <stdexcept>
 #include <thread>
 #include <vector>
 
@@ -153,6 +154,35 @@ TEST_F(LoadOnGpu, whose_kernel_never_ends_ends_at_its_limit_and_keeps_its_memory
     Prepared again = prepare(*device, job, {.chunks = 4, .graph = graph}, roomy_gpu);
     again.run({.limit = Seconds{5}});
     EXPECT_FALSE(again.overdue());
+  }
+}
+
+TEST_F(LoadOnGpu, that_fails_or_is_stopped_behind_a_kernel_that_never_ends_ends_at_its_limit) {
+  constexpr std::uint64_t n = 1000;
+  auto x = pinned_vector<int>(*device, n, 1);
+  auto y = pinned_vector<int>(*device, n);
+  for (const bool stops : {false, true}) {
+    const Flag flag(*device);
+    bool launched = false;
+    const auto job = Job{n, "endless"}.in("x", x).out("y", y).takes(microseconds(10)).kernel(
+        [&](cudaStream_t stream, Chunk chunk, auto, auto) {
+          if (chunk.first > 0 && !stops) throw std::runtime_error("no second kernel");
+          until_set<<<1, 1, 0, stream>>>(flag.value());
+          launched = true;
+        });
+    Prepared prepared = prepare(*device, job, {.chunks = 4}, roomy_gpu);
+    const Seconds began = wall_clock();
+    try {
+      prepared.run({.stop = [&] { return stops && launched; }, .limit = limit});
+      ADD_FAILURE() << "it has ended";
+    } catch (const TimedOut& error) {
+      EXPECT_THAT(error.what(), ::testing::HasSubstr(stops ? "was stopped before" : "no second kernel"));
+    }
+    EXPECT_LT(wall_clock() - began, limit + at_once);
+    EXPECT_TRUE(prepared.overdue());
+    flag.set();
+    ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+    EXPECT_FALSE(prepared.overdue());
   }
 }
 

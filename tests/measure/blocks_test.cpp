@@ -25,9 +25,9 @@ namespace {
 /// With this largest copy the pool has 16 MiB and the blocks of an op at most 4 MiB, which keeps the tests fast.
 constexpr Bytes small_pool = 16_MiB;
 
-std::unique_ptr<MeasurableDevice> planted_device() { return open_virtual(planted_profile(), "virtual:planted"); }
+std::shared_ptr<MeasurableDevice> planted_device() { return open_virtual(planted_profile(), "virtual:planted"); }
 /// The same device, for tests of times alone.
-std::unique_ptr<MeasurableDevice> fast_planted_device() {
+std::shared_ptr<MeasurableDevice> fast_planted_device() {
   return open_virtual(planted_profile(), "virtual:planted", VirtualBytes::left_out);
 }
 

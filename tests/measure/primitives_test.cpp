@@ -20,7 +20,7 @@ class PrimitiveTable : public ::testing::Test {
       if (row.primitive.name == name) return row;
     throw Error("no such primitive");
   }
-  std::unique_ptr<MeasurableDevice> device_ = open_virtual(planted_profile(), "virtual:planted");
+  std::shared_ptr<MeasurableDevice> device_ = open_virtual(planted_profile(), "virtual:planted");
 };
 
 TEST_F(PrimitiveTable, names_every_primitive_once_and_says_what_it_is_and_by_which_clock) {

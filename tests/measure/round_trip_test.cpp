@@ -18,7 +18,7 @@
 namespace shiplap {
 namespace {
 
-std::unique_ptr<MeasurableDevice> times_of(const Profile& profile) {
+std::shared_ptr<MeasurableDevice> times_of(const Profile& profile) {
   return open_virtual(profile, "virtual:planted", VirtualBytes::left_out);
 }
 

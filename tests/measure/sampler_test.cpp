@@ -42,6 +42,18 @@ TEST(Sample, goes_on_to_the_most_when_the_spread_stays) {
   EXPECT_EQ(samples[0].size(), 40u);
 }
 
+TEST(Sample, keeps_some_of_very_many_samples_evenly_spaced) {
+  double us = 0;
+  const Probe probe = [&us]() -> Reading { return {.time = microseconds(++us), .cost = microseconds(1)}; };
+  const unsigned most = static_cast<unsigned>(most_kept_samples) * 5 / 2;
+  const auto samples =
+      sample(std::vector{probe}, {.warm_up = 0, .most = most, .relative_half_width = -1, .budget = Seconds{1e9}});
+  ASSERT_EQ(samples[0].size(), most_kept_samples);
+  EXPECT_DOUBLE_EQ(samples[0].front(), 1);
+  EXPECT_DOUBLE_EQ(samples[0][2], 6);
+  EXPECT_NEAR(samples[0].back(), most, 3);
+}
+
 TEST(Sample, stops_when_the_budget_of_device_time_is_used_but_not_before_the_least_number) {
   unsigned runs = 0;
   const auto few = sample(std::vector{alternating(milliseconds(100), 0.2, runs)}, {.budget = milliseconds(150)});

@@ -41,7 +41,7 @@ Calls calls_of(const Schedule& schedule) {
 
 class TrialTest : public ::testing::Test {
  protected:
-  std::unique_ptr<MeasurableDevice> device_ = open_virtual(planted_profile(), "virtual:planted");
+  std::shared_ptr<MeasurableDevice> device_ = open_virtual(planted_profile(), "virtual:planted");
 };
 
 TEST_F(TrialTest, gives_every_copy_of_a_burst_bytes_of_its_own) {

@@ -15,7 +15,7 @@ namespace {
 
 class BuiltInWorkloads : public ::testing::TestWithParam<std::string> {
  protected:
-  std::unique_ptr<MeasurableDevice> device = open_virtual(planted_profile(), "virtual:planted");
+  std::shared_ptr<MeasurableDevice> device = open_virtual(planted_profile(), "virtual:planted");
 };
 
 TEST_P(BuiltInWorkloads, come_out_right_under_every_strategy_in_any_number_of_chunks) {

@@ -34,7 +34,7 @@ class CheckReach : public ::testing::Test {
 
   std::vector<float> x = std::vector<float>(n);
   std::vector<float> y = std::vector<float>(n, 7.0f);
-  std::unique_ptr<Device> gpu = open_virtual(planted_profile(), "virtual:planted");
+  std::shared_ptr<Device> gpu = open_virtual(planted_profile(), "virtual:planted");
 };
 
 TEST_F(CheckReach, finds_nothing_where_everything_is_declared) {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <numeric>
 
@@ -84,6 +85,45 @@ TEST(ProbeKernel, measures_no_zero_copy_where_a_part_reaches_beyond_the_whole) {
   EXPECT_NE(cost.origin.find("in: a smaller chunk reaches beyond the middle one, so zero-copy cannot be measured"),
             std::string::npos)
       << cost.origin;
+}
+
+/// A device that says that it is a GPU, so that a plan measures the kernel on it.
+class LikeAGpu : public ForwardingDevice {
+ public:
+  LikeAGpu() : ForwardingDevice(planted_gpu()) {}
+  DeviceInfo info() const override {
+    DeviceInfo info = ForwardingDevice::info();
+    info.is_virtual = false;
+    return info;
+  }
+};
+
+// 48 MiB, so that launches of several sizes write at several positions.
+TEST(ProbeKernel, leaves_all_arrays_as_they_were_before_it) {
+  LikeAGpu gpu;
+  const std::size_t n = 12 << 20;
+  pinned_vector<float> x(gpu, n, 1.0f);
+  pinned_vector<float> out(gpu, n);
+  pinned_vector<float> both(gpu, n, 2.0f);
+  std::iota(out.begin(), out.end(), 0.0f);  // results of an earlier job
+  std::uint64_t written = 0;
+  const auto check = [&](const Job& job) {
+    const KernelCost cost = probe_kernel(gpu, job, roomy);
+    EXPECT_FALSE(cost.zero_copy.empty());
+    EXPECT_GT(written, 0u);
+    for (std::size_t i = 0; i < n; ++i) ASSERT_EQ(out[i], static_cast<float>(i));
+    EXPECT_EQ(std::ranges::count(both, 2.0f), static_cast<std::ptrdiff_t>(n));
+  };
+  const auto described = Job{n, "map"}.in("x", x).out("out", out);
+  const auto stated = [](auto job) { return job.takes(milliseconds(1)).touches_each_byte_once(); };
+  check(stated(described).host_kernel([&](Chunk c, auto from, auto to) {
+    for (std::uint64_t i = c.first; i < c.end(); ++i) to[i] = from[i] - 1;
+    written += c.count;
+  }));
+  check(stated(described.inout("both", both)).host_kernel([&](Chunk c, auto from, auto to, auto also) {
+    for (std::uint64_t i = c.first; i < c.end(); ++i) also[i] += to[i] = from[i] - 1;
+    written += c.count;
+  }));
 }
 
 }  // namespace

@@ -80,5 +80,25 @@ TEST_F(ProfileCache, that_is_no_folder_keeps_nothing_and_says_so) {
   EXPECT_EQ(parameter_hash(found(true)), parameter_hash(planted_profile())) << "it is used all the same";
 }
 
+TEST_F(ProfileCache, has_another_file_for_other_gpus_and_the_same_as_ever_for_one) {
+  DeviceInfo one = gpu.info();
+  one.name = "NVIDIA H200";
+  one.conditions = {{"gpu.driver", "580.159"}, {"gpu.pci_bus_id", "0000:00:06.0"}};
+  EXPECT_EQ(cache_path(one)->filename(), "nvidia-h200-580-159-0000-00-06-0-" + kebab_case(host_name()) + ".json");
+  DeviceInfo two = one;
+  two.gpus = 2;
+  two.id = "cuda:0,1";
+  DeviceInfo others = two;
+  others.id = "cuda:0,2";
+  EXPECT_NE(cache_path(two), cache_path(one));
+  EXPECT_NE(cache_path(two), cache_path(others));
+  two.conditions["gpus.pci_bus_ids"] = "0000:00:06.0 0000:00:07.0";
+  others.conditions["gpus.pci_bus_ids"] = "0000:00:06.0 0000:00:08.0";
+  EXPECT_NE(cache_path(two), cache_path(others));
+  others = two;
+  others.id = "cuda:2,3";  // what CUDA_VISIBLE_DEVICES makes of the same GPUs
+  EXPECT_EQ(cache_path(two), cache_path(others));
+}
+
 }  // namespace
 }  // namespace shiplap

@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/formats.hpp"
 #include "shiplap/device/open.hpp"
 #include "shiplap/device/virtual/virtual_device.hpp"
 #include "shiplap/pipeline/plan.hpp"
@@ -29,7 +30,7 @@ namespace {
 struct Race : ::testing::Test {
   TemporaryFolder temporary;
   std::filesystem::path cache = temporary.path();
-  std::unique_ptr<MeasurableDevice> device = open("virtual:h200");
+  std::shared_ptr<MeasurableDevice> device = open("virtual:h200");
   Node node = node_of(*device, find_profile("h200"));
   std::vector<float> x = std::vector<float>(1 << 20, 1.0f);
   std::vector<float> y = std::vector<float>(1 << 20, 2.0f);
@@ -130,6 +131,21 @@ TEST_F(Race, is_run_anew_where_the_kept_winner_does_not_fit) {
   EXPECT_FALSE(second.race->kept);
   EXPECT_THAT(second.race->note, ::testing::HasSubstr("does not fit this job"));
   EXPECT_TRUE(plan(node, job(), {.race = milliseconds(20)}).race->kept) << "the new winner is kept instead";
+}
+
+TEST_F(Race, leaves_a_file_that_is_read_however_many_nodes_and_sizes_there_are) {
+  const Plan first = plan(node, job(), {.race = milliseconds(20)});
+  JobSignature signature = signature_of(device->info(), first.job, *node.profile, first.limits, 1);
+  const std::string long_name(limits::document_bytes * 6 / 10, 'x');
+  for (const char* host : {"a", "b"}) {
+    signature.node = host + long_name;
+    EXPECT_THAT(keep_race(signature, *first.race), ::testing::StartsWith("kept in "));
+  }
+  std::string why_not;
+  EXPECT_TRUE(kept_race(signature, why_not)) << why_not.substr(0, 300);
+  signature.node = "a" + long_name;
+  EXPECT_FALSE(kept_race(signature, why_not)) << "the oldest has left";
+  EXPECT_THAT(why_not, ::testing::HasSubstr("another GPU, driver or host"));
 }
 
 TEST_F(Race, is_not_kept_where_its_folder_cannot_be_made_and_says_so) {
@@ -302,6 +318,13 @@ TEST_F(Race, that_is_kept_leaves_out_entries_that_cannot_be_read_and_keeps_the_o
   EXPECT_TRUE(kept_race(signature, why_not)) << why_not;
   signature.size = of_first;
   EXPECT_TRUE(kept_race(signature, why_not)) << why_not;
+}
+
+TEST_F(Race, begins_anew_under_another_memory_limit_and_says_that_this_is_why) {
+  plan(node, job(), {.race = milliseconds(20)});
+  const Plan other = plan(node, job(), {.device_memory = 1_GiB, .race = milliseconds(20)});
+  EXPECT_FALSE(other.race->kept);
+  EXPECT_THAT(other.race->note, ::testing::HasSubstr("another limit of device memory"));
 }
 
 }  // namespace

@@ -1,18 +1,24 @@
 #include "shiplap/pipeline/run.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <span>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/device/pinned_vector.hpp"
 #include "shiplap/device/virtual/virtual_device.hpp"
 #include "shiplap/pipeline/ideal_overlap.hpp"
 #include "shiplap/pipeline/probe.hpp"
 #include "shiplap/pipeline/workload_data.hpp"
 #include "shiplap/workload/built_in/spmv.hpp"
+#include "tests/support/message_of.hpp"
 #include "tests/support/planted_profile.hpp"
 
 namespace shiplap {
@@ -247,6 +253,59 @@ TEST(Run, finds_the_pages_of_managed_arrays_on_the_host_before_every_run) {
   EXPECT_EQ(prepared.run().timeline.makespan, first);
   // 8 MiB over and 4 MiB back, at the planted rates.
   EXPECT_GT(first, 4_MiB / gigabytes_per_second(4));
+}
+
+TEST(Run, says_of_a_wrong_result_that_it_is_wrong_and_throws_with_exit_code_2_when_asked) {
+  const auto gpu = open_virtual(planted_profile(), "virtual:planted");
+  WorkloadData data(*gpu, saxpy_workload());
+  const Plan made = plan_of(data, {.chunks = 4});
+  const auto reported = [&](const std::function<std::string()>& verify) {
+    return run(*gpu, made, data.job(), {.repeats = 2, .verify = verify});
+  };
+  const Report wrong = reported([] { return "y[3] is 1 instead of 2"; });
+  EXPECT_TRUE(wrong.is_wrong());
+  EXPECT_FALSE(wrong.verified());
+  EXPECT_EQ(wrong.to_string().find("WRONG RESULT: y[3] is 1 instead of 2. "), 0u) << wrong.to_string();
+  EXPECT_EQ(wrong.to_json().at("verified"), false);
+  try {
+    wrong.require_right();
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const CheckFailed& error) {
+    EXPECT_EQ(error.code(), ExitCode::check_failed);
+  }
+  const Report right = reported([] { return ""; });
+  EXPECT_NE(right.to_string().find(", verified"), std::string::npos) << right.to_string();
+  EXPECT_EQ(right.to_json().at("verified"), true);
+  EXPECT_NO_THROW(right.require_right());
+  const Report unchecked = reported({});
+  EXPECT_FALSE(unchecked.verified() || unchecked.is_wrong());
+  EXPECT_EQ(unchecked.to_string().find("verified"), std::string::npos) << unchecked.to_string();
+  EXPECT_TRUE(unchecked.to_json().at("verified").is_null());
+  EXPECT_NO_THROW(unchecked.require_right());
+}
+
+TEST(Run, names_the_job_and_the_chunk_of_what_its_host_kernel_throws) {
+  const auto gpu = open_virtual(planted_profile(), "virtual:planted");
+  pinned_vector<float> x(*gpu, 1 << 12, 1.0f);
+  const auto thrown_by = [&](auto kernel) {
+    const Job job = Job{x.size(), "mine"}.inout("x", x).takes(microseconds(5)).host_kernel(kernel);
+    const Plan made =
+        plan(node_of(*gpu, planted_profile()), job, {.space = {.strategies = {"streams"}, .chunks = {4}}});
+    return message_of([&] { run(*gpu, made, job); });
+  };
+  const auto names = ::testing::AllOf(::testing::HasSubstr("mine"), ::testing::HasSubstr("of chunk 2"));
+  EXPECT_THAT(thrown_by([](Chunk c, auto) {
+                if (c.first == 2048) throw std::runtime_error("no more");
+              }),
+              ::testing::AllOf(names, ::testing::HasSubstr("no more")));
+  EXPECT_THAT(thrown_by([](Chunk c, auto) {
+                if (c.first == 2048) throw 5;
+              }),
+              names);
+  EXPECT_THAT(thrown_by([](Chunk c, auto from) {
+                if (c.first == 2048) from[c.end()] = 1;
+              }),
+              names);
 }
 
 }  // namespace

@@ -403,5 +403,19 @@ TEST(AdaptationLog, refuses_what_is_none_and_names_the_line) {
   EXPECT_NE(message_of([&] { replay(other, "log"); }).find("version"), std::string::npos);
 }
 
+TEST(LogLength, ends_a_log_with_the_last_line_that_is_read) {
+  LogLength length(10);
+  EXPECT_TRUE(length.takes("1234"));
+  EXPECT_TRUE(length.takes("6789"));
+  EXPECT_EQ(length.bytes(), 10u);
+  EXPECT_FALSE(length.takes(""));
+  LogLength other(10);
+  EXPECT_TRUE(other.takes("1234"));
+  EXPECT_FALSE(other.takes("67890"));
+  EXPECT_FALSE(other.takes("6")) << "a log has no gaps";
+  EXPECT_TRUE(other.has_ended());
+  EXPECT_EQ(other.bytes(), 5u);
+}
+
 }  // namespace
 }  // namespace shiplap

@@ -252,5 +252,54 @@ TEST(Ranking, of_choices_that_no_job_can_have_is_an_error_and_no_refusal) {
             std::string::npos);
 }
 
+TEST(Ranking, has_one_row_for_a_single_chunk_in_whatever_streams) {
+  const Ranking p =
+      rank(job_of(1.2), planted_profile(), {.strategies = {"streams"}, .chunks = {1}, .fewer_calls = false});
+  EXPECT_EQ(p.candidates.size(), 1u);
+  for (const Candidate& a : rank(job_of(0.01, 64_KiB), planted_profile()).candidates)
+    EXPECT_EQ(std::ranges::count_if(rank(job_of(0.01, 64_KiB), planted_profile()).candidates,
+                                    [&](const Candidate& b) {
+                                      return b.choice.strategy == a.choice.strategy && b.choice.chunks == 1 &&
+                                             a.choice.chunks == 1 && b.choice.blocks == a.choice.blocks &&
+                                             b.choice.graph == a.choice.graph && b.choice.batched == a.choice.batched;
+                                    }),
+              a.choice.chunks == 1 ? 1 : 0)
+        << to_string(a.choice);
+}
+
+TEST(Ranking, cuts_into_more_chunks_where_the_memory_holds_no_larger_ones) {
+  Limits limits = limits_of(planted_profile());
+  limits.device_memory = 4_MiB;
+  Job job = in_out_job(32_GiB, 32_GiB, milliseconds(3000), 1 << 20);
+  const auto chunks_of = [&](const char* strategy) {
+    return rank(job, planted_profile(), limits, {.strategies = {strategy}}).best().choice.chunks;
+  };
+  EXPECT_GT(chunks_of("streams"), 8192u);
+  for (Array& array : job.arrays) array.memory = MemoryKind::pageable;
+  EXPECT_GT(chunks_of("staged"), 8192u);
+  // 128 items are fewer than pieces of 128 MiB.
+  job = in_out_job(32_GiB, 32_GiB, milliseconds(3000), 128);
+  for (Array& array : job.arrays) array.memory = MemoryKind::pageable;
+  limits.device_memory = 2_GiB;
+  EXPECT_GT(chunks_of("staged"), 16u);
+}
+
+TEST(Ranking, says_of_arrays_that_stay_on_the_gpu_that_they_do_not_fit_and_nothing_of_chunks) {
+  Limits limits = limits_of(planted_profile());
+  limits.device_memory = 1_MiB;
+  Job job = job_of(1);
+  job.arrays.push_back({.name = "table", .role = Role::resident, .size = 2_MiB});
+  const std::string said =
+      message_of<Unsupported>([&] { rank(job, planted_profile(), limits, {.strategies = {"streams"}}); });
+  EXPECT_EQ(said.find("more chunks"), std::string::npos) << said;
+  EXPECT_NE(said.find("make the arrays that stay on the GPU smaller"), std::string::npos) << said;
+}
+
+TEST(Ranking, refuses_a_number_of_gpus_that_no_node_has) {
+  EXPECT_EQ(
+      message_of<UsageError>([] { rank(job_of(1), planted_profile(), {.gpus = static_cast<std::uint32_t>(-1)}); }),
+      "`gpus` is too large: a job is shared among at most 64 GPUs");
+}
+
 }  // namespace
 }  // namespace shiplap

@@ -245,7 +245,7 @@ class Examiner {
   }
 
   void run_on_device(Schedule schedule, const Indices& indices, const std::vector<std::uint8_t>& expected) {
-    static const std::unique_ptr<MeasurableDevice> device = open_virtual(planted_pair(), "virtual:two");
+    static const std::shared_ptr<MeasurableDevice> device = open_virtual(planted_pair(), "virtual:two");
     for (std::uint32_t i = 0; i < schedule.ops.size(); ++i)
       if (auto* kernel = std::get_if<Kernel>(&schedule.ops[i].what)) kernel->first_item = i;
     std::vector<std::byte> memory;

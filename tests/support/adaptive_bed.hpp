@@ -50,7 +50,7 @@ inline std::uint32_t with_shocks(std::uint64_t batch) { return batch / 40 % 2 ==
 
 /// A planted node with an endless job on it, and its log.
 struct Bed {
-  std::unique_ptr<MeasurableDevice> device = open_virtual(planted_profile(), "virtual:planted");
+  std::shared_ptr<MeasurableDevice> device = open_virtual(planted_profile(), "virtual:planted");
   Node node = node_of(*device, planted_profile());
   Adaptive adaptive;
   std::vector<std::string> log{};

@@ -14,7 +14,7 @@ namespace shiplap {
 
 class ForwardingDevice : public MeasurableDevice {
  public:
-  explicit ForwardingDevice(std::unique_ptr<MeasurableDevice> inner) : inner_(std::move(inner)) {}
+  explicit ForwardingDevice(std::shared_ptr<MeasurableDevice> inner) : inner_(std::move(inner)) {}
 
   DeviceInfo info() const override { return inner_->info(); }
   Memory allocate(Place place, MemoryKind kind, Bytes size) override { return inner_->allocate(place, kind, size); }
@@ -37,7 +37,7 @@ class ForwardingDevice : public MeasurableDevice {
   MeasurableDevice& inner() { return *inner_; }
 
  private:
-  std::unique_ptr<MeasurableDevice> inner_;
+  std::shared_ptr<MeasurableDevice> inner_;
 };
 
 /// What a run observed is changed when it has ended.

@@ -72,7 +72,7 @@ std::string key(const Schedule& schedule) {
 
 class NoisyDevice : public ForwardingDevice {
  public:
-  NoisyDevice(std::unique_ptr<MeasurableDevice> inner, const Noise& noise)
+  NoisyDevice(std::shared_ptr<MeasurableDevice> inner, const Noise& noise)
       : ForwardingDevice(std::move(inner)), noise_(noise) {}
 
   std::unique_ptr<Execution> prepare(const Schedule& schedule, const Bindings& bindings) override {
@@ -89,7 +89,7 @@ class NoisyDevice : public ForwardingDevice {
 
 }  // namespace
 
-std::unique_ptr<MeasurableDevice> make_noisy(std::unique_ptr<MeasurableDevice> inner, const Noise& noise) {
+std::shared_ptr<MeasurableDevice> make_noisy(std::shared_ptr<MeasurableDevice> inner, const Noise& noise) {
   return std::make_unique<NoisyDevice>(std::move(inner), noise);
 }
 

@@ -17,6 +17,6 @@ struct Noise {
 /// Every run reports the inner device's times, each multiplied by 1 + relative · (standard normal), event times then
 /// rounded to steps. A schedule has noise of its own each time that it is prepared, whatever else is. The inner device
 /// runs a schedule once and its times are kept: it must be deterministic.
-std::unique_ptr<MeasurableDevice> make_noisy(std::unique_ptr<MeasurableDevice> inner, const Noise&);
+std::shared_ptr<MeasurableDevice> make_noisy(std::shared_ptr<MeasurableDevice> inner, const Noise&);
 
 }  // namespace shiplap

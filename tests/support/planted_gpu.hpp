@@ -8,6 +8,6 @@
 
 namespace shiplap {
 
-inline std::unique_ptr<MeasurableDevice> planted_gpu() { return open_virtual(planted_profile(), "virtual:planted"); }
+inline std::shared_ptr<MeasurableDevice> planted_gpu() { return open_virtual(planted_profile(), "virtual:planted"); }
 
 }  // namespace shiplap

@@ -39,6 +39,7 @@ Cupti load_cupti() {
   find(cupti.callback_name, "cuptiGetCallbackName");
   find(cupti.timestamp, "cuptiGetTimestamp");
   find(cupti.stream_id, "cuptiGetStreamIdEx");
+  find(cupti.device_id, "cuptiGetDeviceId");
   find(cupti.configure_migrations, "cuptiActivityConfigureUnifiedMemoryCounter");
   find(cupti.describe, "cuptiGetResultString");
   cupti.nvtx_initialize = reinterpret_cast<decltype(cupti.nvtx_initialize)>(dlsym(library, "cuptiNvtxInitialize2"));

@@ -27,6 +27,7 @@ struct Cupti {
   decltype(&cuptiGetCallbackName) callback_name = nullptr;
   decltype(&cuptiGetTimestamp) timestamp = nullptr;
   decltype(&cuptiGetStreamIdEx) stream_id = nullptr;
+  decltype(&cuptiGetDeviceId) device_id = nullptr;
   decltype(&cuptiActivityConfigureUnifiedMemoryCounter) configure_migrations = nullptr;
   decltype(&cuptiGetResultString) describe = nullptr;
   CUptiResult(CUPTIAPI* nvtx_initialize)(void*) = nullptr;  ///< cuptiNvtxInitialize2; null in versions without it

@@ -50,12 +50,13 @@ class Allocations {
   void add(const std::byte* data, const Buffer& buffer) {
     const std::lock_guard lock(mutex_);
     blocks_[data] = buffer;
-    if (buffer.place.is_gpu()) on_gpus_ += buffer.size;
+    if (buffer.place.is_gpu()) on_gpus_[buffer.place.index] += buffer.size;
   }
   void remove(const std::byte* data) {
     const std::lock_guard lock(mutex_);
     const auto block = blocks_.find(data);
-    if (block->second.place.is_gpu()) on_gpus_ = on_gpus_ - block->second.size;
+    if (const Place place = block->second.place; place.is_gpu())
+      on_gpus_[place.index] = on_gpus_[place.index] - block->second.size;
     blocks_.erase(block);
   }
   /// Records as pinned a pageable block of this device, or memory that the device did not allocate.
@@ -73,9 +74,10 @@ class Allocations {
     else
       blocks_[data] = before.mapped();
   }
-  Bytes on_gpus() const {
+  Bytes on_gpu(std::uint16_t gpu) const {
     const std::lock_guard lock(mutex_);
-    return on_gpus_;
+    const auto used = on_gpus_.find(gpu);
+    return used == on_gpus_.end() ? Bytes{} : used->second;
   }
   /// The block that begins at the address; nullopt for memory that the device did not allocate.
   std::optional<Buffer> find(const std::byte* data) const {
@@ -98,7 +100,7 @@ class Allocations {
   mutable std::mutex mutex_;
   std::map<const std::byte*, Buffer> blocks_;
   std::map<const std::byte*, Buffer> pageable_;  // original entries of this device's blocks that are pinned now
-  Bytes on_gpus_;
+  std::map<std::uint16_t, Bytes> on_gpus_;
 };
 
 /// Memory of a device that moves bytes. Its pages exist before anything is timed.
@@ -145,7 +147,7 @@ class VirtualDevice : public MeasurableDevice {
             .is_virtual = true,
             .simulated = shared_profile_,
             .memory = gpu.memory,
-            .free_memory = gpu.memory - allocations_->on_gpus(),
+            .free_memory = free_on(0),
             .sm_count = gpu.sm_count,
             .copy_engines = gpu.copy_engines,
             .resident_threads = gpu.resident_threads ? static_cast<unsigned>(gpu.resident_threads->value + 0.5) : 0,
@@ -158,10 +160,15 @@ class VirtualDevice : public MeasurableDevice {
 
   Memory allocate(Place place, MemoryKind kind, Bytes size) override {
     if (place == Place::host()) place = Place::host(default_node());
-    if (place.is_gpu() && size > info().free_memory)
-      throw Error(
-          fmt::format("{}: {} of device memory are needed and {} of {} are free: use more chunks or a smaller ring",
-                      id_, to_string(size), to_string(info().free_memory), to_string(info().memory)));
+    if (place.is_gpu() && place.index >= profile_.gpus.size())
+      throw UsageError(fmt::format("{} has {} GPU{}, numbered from 0: there is no GPU {}", id_, profile_.gpus.size(),
+                                   profile_.gpus.size() == 1 ? "" : "s", place.index));
+    if (place.is_gpu() && size > free_on(place.index))
+      throw Error(fmt::format(
+          "{}: {} of device memory are needed and {} of {} are free: use more chunks or a smaller ring, or smaller "
+          "arrays that "
+          "stay on the GPU",
+          id_, to_string(size), to_string(free_on(place.index)), to_string(profile_.gpus[place.index].memory)));
     const bool moved = bytes_ == VirtualBytes::moved;
     if (const auto available = available_host_memory(); moved && available && size > available->size)
       throw Error(
@@ -332,9 +339,8 @@ class VirtualDevice : public MeasurableDevice {
   }
 
   /// The NUMA node of Place::host(); any_numa_node when the profile has no link.
-  std::uint16_t default_node() const {
-    return profile_.links.empty() ? any_numa_node : profile_.links.front().numa_node;
-  }
+  std::uint16_t default_node() const { return profile_.links.empty() ? any_numa_node : profile_.links.front().numa_node; }
+  Bytes free_on(std::uint16_t gpu) const { return profile_.gpus[gpu].memory - allocations_->on_gpu(gpu); }
 
   std::vector<std::uint16_t> numa_nodes() const {
     std::vector<std::uint16_t> nodes;
@@ -361,8 +367,8 @@ std::shared_ptr<const void> share_virtual_memory(const std::byte* address) {
   return block != all.blocks.end() && block->second.begin <= address ? block->second.memory.lock() : nullptr;
 }
 
-std::unique_ptr<MeasurableDevice> open_virtual(Profile profile, std::string id, VirtualBytes bytes) {
-  return std::make_unique<VirtualDevice>(std::move(profile), std::move(id), bytes);
+std::shared_ptr<MeasurableDevice> open_virtual(Profile profile, std::string id, VirtualBytes bytes) {
+  return std::make_shared<VirtualDevice>(std::move(profile), std::move(id), bytes);
 }
 
 }  // namespace shiplap

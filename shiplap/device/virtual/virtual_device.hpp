@@ -19,7 +19,7 @@ enum class VirtualBytes : std::uint8_t {
 
 /// Opens a virtual device. `id` is the name under which it was opened ("virtual:h200"). With
 /// `VirtualBytes::left_out` a simulated measurement takes a fraction of the time, because most of it goes into copying.
-std::unique_ptr<MeasurableDevice> open_virtual(Profile, std::string id, VirtualBytes = VirtualBytes::moved);
+std::shared_ptr<MeasurableDevice> open_virtual(Profile, std::string id, VirtualBytes = VirtualBytes::moved);
 
 /// Returns a further owner of the memory of a virtual device around the address: the memory lives as long as its
 /// `Memory` and all such owners. Null for any other memory. Host kernels that hand their operands on need it.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <exception>
+#include <new>
 #include <numeric>
 #include <set>
 #include <utility>
@@ -181,7 +182,7 @@ std::optional<Schedule> VirtualExecution::perform(const RunOptions& options) {
       const bool goes_on = begins || std::holds_alternative<Kernel>(op.what);
       if ((begins && options.stop && options.stop()) || (failure && goes_on))
         throw Cancelled(fmt::format("the run was stopped before {}", describe(schedule_, OpId{i})));
-      const std::optional<Seconds> work = perform(op);
+      const std::optional<Seconds> work = perform(OpId{i});
       done[i] = true;
       if (!work) continue;
       if (!told) told = schedule_;
@@ -195,8 +196,23 @@ std::optional<Schedule> VirtualExecution::perform(const RunOptions& options) {
   return told;
 }
 
-std::optional<Seconds> VirtualExecution::perform(const Op& op) const {
-  if (const auto* kernel = std::get_if<Kernel>(&op.what)) return perform(*kernel);
+// What a kernel throws gets the name of the kernel and its chunk, as on a GPU.
+std::optional<Seconds> VirtualExecution::perform(OpId id) const {
+  const Op& op = schedule_.ops[id.index()];
+  const auto named = [&](const char* what) { return fmt::format("{}: {}", describe(schedule_, id), what); };
+  if (const auto* kernel = std::get_if<Kernel>(&op.what)) try {
+      return perform(*kernel);
+    } catch (const Cancelled&) {
+      throw;
+    } catch (const std::bad_alloc&) {
+      throw;
+    } catch (const Unsupported& error) {
+      std::throw_with_nested(Unsupported(named(error.what())));
+    } catch (const std::exception& error) {
+      std::throw_with_nested(Error(named(error.what())));
+    } catch (...) {
+      std::throw_with_nested(Error(named("it has thrown something that says nothing of itself (no std::exception)")));
+    }
   if (bytes_ == VirtualBytes::moved) move(op);
   return std::nullopt;
 }

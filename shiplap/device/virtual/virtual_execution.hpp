@@ -75,7 +75,7 @@ class VirtualExecution final : public Execution {
   /// `KernelBinding::duration`; nullopt when none has.
   std::optional<Schedule> perform(const RunOptions&);
   /// Moves the bytes of an op. Returns the time of a kernel that has `KernelBinding::duration`.
-  std::optional<Seconds> perform(const Op&) const;
+  std::optional<Seconds> perform(OpId) const;
   std::optional<Seconds> perform(const Kernel&) const;
   /// Moves the bytes of a copy.
   void move(const Op&) const;

@@ -17,7 +17,7 @@
 namespace shiplap {
 namespace {
 
-std::unique_ptr<MeasurableDevice> device() { return open_virtual(planted_profile(), "virtual:planted"); }
+std::shared_ptr<MeasurableDevice> device() { return open_virtual(planted_profile(), "virtual:planted"); }
 
 std::vector<std::string> workloads() {
   return {"saxpy:n=100003", "scalar-add:in=400012,out=400012,iterations=7", "scalar-add:in=60KiB,out=140KiB",
