@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <cmath>
 #include <limits>
 
 namespace shiplap {
@@ -26,6 +27,13 @@ double number_for(double si, double scale) {
     if (above * scale == si) return above;
   }
   return quotient;
+}
+
+double number_within(const JsonReader& in, double least, double most, std::string_view unit) {
+  const double number = in.number();
+  if (!(number >= least && number <= most))
+    in.fail(fmt::format("a number from {:g} to {:g}{}", least, most, unit == "1" ? "" : fmt::format(" {}", unit)));
+  return number;
 }
 
 }  // namespace shiplap

@@ -1,7 +1,6 @@
 // Reading and writing parameters in profile files: a number in a stated unit with its 95 % interval.
 #pragma once
 
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
@@ -11,20 +10,23 @@
 
 namespace shiplap {
 
-/// The unit of a kind of parameter in files. A number in a file times `scale` is the value in SI units.
+/// The unit of a kind of parameter in files. A number in a file times `scale` is the value in SI units. The range is
+/// what hardware can have with room of some orders of magnitude, so that no time that is computed from values within it
+/// is infinite, and no number of steps without end.
 template <class T>
 struct Quantity {
   std::string_view unit;
   double scale;
-  bool may_be_zero;
+  double least;  ///< smallest number in a file
+  double most;   ///< largest number in a file
 };
-inline constexpr Quantity<Seconds> time_quantity{"us", 1e-6, true};
-inline constexpr Quantity<PerByte> per_byte_quantity{"ns/byte", 1e-9, false};
-inline constexpr Quantity<PerByte> added_per_byte_quantity{"ns/byte", 1e-9, true};
-inline constexpr Quantity<Bandwidth> bandwidth_quantity{"GB/s", 1e9, false};
-inline constexpr Quantity<double> fraction_quantity{"1", 1, true};
-inline constexpr Quantity<double> threads_quantity{"threads", 1, false};
-inline constexpr Quantity<double> flop_rate_quantity{"GFLOP/s", 1e9, false};
+inline constexpr Quantity<Seconds> time_quantity{"us", 1e-6, 0, 1e10};
+inline constexpr Quantity<PerByte> per_byte_quantity{"ns/byte", 1e-9, 1e-6, 1e6};
+inline constexpr Quantity<PerByte> added_per_byte_quantity{"ns/byte", 1e-9, 0, 1e6};
+inline constexpr Quantity<Bandwidth> bandwidth_quantity{"GB/s", 1e9, 1e-6, 1e6};
+inline constexpr Quantity<double> fraction_quantity{"1", 1, 0, 1e6};
+inline constexpr Quantity<double> threads_quantity{"threads", 1, 1, 1e9};
+inline constexpr Quantity<double> flop_rate_quantity{"GFLOP/s", 1e9, 1e-3, 1e9};
 
 constexpr double in_si(Seconds t) { return t.count(); }
 constexpr double in_si(PerByte g) { return g.seconds; }
@@ -35,6 +37,9 @@ constexpr double in_si(double x) { return x; }
 /// product. The result is then the nearest number, with an error of one unit in the last place. A file that is read and
 /// written again does not change.
 double number_for(double si, double scale);
+
+/// Reads a number. Throws Error that names the key unless it is from `least` to `most`.
+double number_within(const JsonReader&, double least, double most, std::string_view unit);
 
 /// Writes {"value": 4.6, "low": 4.5, "high": 4.7, "unit": "us"}. "low" and "high" are left out when both equal the
 /// value.
@@ -63,9 +68,7 @@ Interval<T> read_interval(const JsonReader& in, const Quantity<T>& quantity) {
   const JsonReader unit = in.at("unit");
   if (unit.string() != quantity.unit) unit.fail("the unit \"" + std::string(quantity.unit) + "\"");
   const auto number = [&](const JsonReader& at) {
-    const double si = (quantity.may_be_zero ? at.non_negative() : at.positive()) * quantity.scale;
-    if (!std::isfinite(si) || (si == 0 && !quantity.may_be_zero)) at.fail("a number within the range of a double");
-    return si;
+    return number_within(at, quantity.least, quantity.most, quantity.unit) * quantity.scale;
   };
   const double value = number(in.at("value"));
   // A null limit is refused. `find` would treat it as absent.

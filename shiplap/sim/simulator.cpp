@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/sim/op_builder.hpp"
@@ -23,8 +25,18 @@ Simulator::Simulator(const Schedule& schedule, const Machine& machine, bool held
 }
 
 void Simulator::run() {
+  // Far more events than any resource has at one time.
+  const std::uint64_t most_at_once = 1'000'000 + 64 * std::uint64_t{ops_.size()};
+  std::uint64_t at_once = 0;
+  double before = 0;
   while (Resource* const resource = first_due()) {
     const double now = resource->next_event();
+    at_once = now > before ? 0 : at_once + 1;
+    if (!std::isfinite(now) || at_once > most_at_once)
+      throw Error(fmt::format("the simulated time does not advance beyond {}: a parameter of the profile or a time of the "
+                              "schedule has a value that no hardware has",
+                              to_string(Seconds{before})));
+    before = std::max(before, now);
     if (const OpIndex op = resource->advance(); op != no_op) ended(op, now);
     resource->after_event(now);
   }
