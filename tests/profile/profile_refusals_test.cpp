@@ -55,11 +55,11 @@ TEST(ProfileJson, refuses_a_misspelt_key_on_every_object) {
 TEST(ProfileJson, refuses_numbers_that_make_no_sense) {
   expect_names(refusal_with(planted_profile(), "/links/0/h2d/costs/0/gap/value", -1), "links[0].h2d.costs[0].gap.value",
                ">= 0");
-  expect_names(refusal_with(planted_profile(), "/links/0/h2d/per_byte/value", 0), "links[0].h2d.per_byte.value", "> 0");
+  expect_names(refusal_with(planted_profile(), "/links/0/h2d/per_byte/value", 0), "links[0].h2d.per_byte.value", "a number from ");
   expect_names(refusal_with(planted_profile(), "/gpus/0/memory_bandwidth/value", 0), "gpus[0].memory_bandwidth.value",
-               "> 0");
+               "a number from ");
   expect_names(refusal_with(planted_profile(), "/gpus/0/memory_bandwidth/value", -4300),
-               "gpus[0].memory_bandwidth.value", "> 0");
+               "gpus[0].memory_bandwidth.value", "a number from ");
   expect_names(refusal_with(planted_profile(), "/gpus/0/flop_rate/value", 1e308), "gpus[0].flop_rate.value", "range");
   expect_names(refusal_with(planted_profile(), "/links/0/h2d/per_byte/value", 1e-320), "links[0].h2d.per_byte.value",
                "range");

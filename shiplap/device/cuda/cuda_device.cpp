@@ -49,6 +49,11 @@ class CudaDevice final : public MeasurableDevice {
     result.free_memory = free;
     result.gpus = static_cast<unsigned>(gpus_.gpus.size());
     result.peer_access = gpus_.peers->possible();
+    if (gpus_.gpus.size() > 1) {
+      std::vector<std::string> addresses;
+      for (const int gpu : gpus_.gpus) addresses.push_back(pci_bus_id(api_, gpu));
+      result.conditions["gpus.pci_bus_ids"] = fmt::format("{}", fmt::join(addresses, " "));
+    }
     return result;
   }
 
@@ -213,8 +218,8 @@ class CudaDevice final : public MeasurableDevice {
     const auto [free, total] = memory();
     if (size > free)
       throw Error(
-          fmt::format("{} of device memory are needed and {} of {} are free on cuda:{}: use more chunks or a "
-                      "smaller ring, or end other programs on this GPU",
+          fmt::format("{} of device memory are needed and {} of {} are free on cuda:{}: use more chunks, a "
+                      "smaller ring or smaller arrays that stay on the GPU, or end other programs on this GPU",
                       to_string(size), to_string(free), to_string(total), gpu));
   }
 

@@ -339,13 +339,9 @@ class VirtualDevice : public MeasurableDevice {
   }
 
   /// The NUMA node of Place::host(); any_numa_node when the profile has no link.
-<<<<<<< HEAD
   std::uint16_t default_node() const {
     return profile_.links.empty() ? any_numa_node : profile_.links.front().numa_node;
   }
-=======
-  std::uint16_t default_node() const { return profile_.links.empty() ? any_numa_node : profile_.links.front().numa_node; }
->>>>>>> h-python
   Bytes free_on(std::uint16_t gpu) const { return profile_.gpus[gpu].memory - allocations_->on_gpu(gpu); }
 
   std::vector<std::uint16_t> numa_nodes() const {
