@@ -124,15 +124,17 @@ class SchemaWriter {
   static std::string name_of(const Quantity<T>& quantity) {
     std::string name = quantity.unit == "1" ? "fraction" : "";
     for (const char c : quantity.unit == "1" ? "" : quantity.unit) name += c == '/' ? "_per_" : std::string(1, c);
-    return name + (quantity.may_be_zero ? "" : "_above_0");
+    return name + (quantity.may_be_zero() ? "" : "_above_0");
   }
 };
 
 template <class T>
 void define(Json& definitions, const Quantity<T>& quantity) {
-  const char* bound = quantity.may_be_zero ? "minimum" : "exclusiveMinimum";
   const auto number = [&](std::string_view meaning) -> Json {
-    return {{"type", "number"}, {bound, 0}, {"description", fmt::format("{}, in {}.", meaning, quantity.unit)}};
+    return {{"type", "number"},
+            {"minimum", quantity.least},
+            {"maximum", quantity.most},
+            {"description", fmt::format("{}, in {}.", meaning, quantity.unit)}};
   };
   Json schema = object_schema({{"value", number("The fitted value")},
                                {"low", number("Lower end of the 95 % interval; absent: the value")},

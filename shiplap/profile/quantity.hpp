@@ -1,7 +1,8 @@
 // Reading and writing parameters in profile files: a number in a stated unit with its 95 % interval.
 #pragma once
 
-#include <cmath>
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 #include <string_view>
 
@@ -11,20 +12,24 @@
 
 namespace shiplap {
 
-/// The unit of a kind of parameter in files. A number in a file times `scale` is the value in SI units.
+/// The unit of a kind of parameter in files, and its physical range in that unit: what is outside is no figure of any
+/// node, and would make times that a double cannot hold or add. A number in a file times `scale` is the value in SI
+/// units.
 template <class T>
 struct Quantity {
   std::string_view unit;
   double scale;
-  bool may_be_zero;
+  double least;  ///< smallest number in files; 0: the parameter may be zero
+  double most;   ///< largest number in files
+  constexpr bool may_be_zero() const { return least == 0; }
 };
-inline constexpr Quantity<Seconds> time_quantity{"us", 1e-6, true};
-inline constexpr Quantity<PerByte> per_byte_quantity{"ns/byte", 1e-9, false};
-inline constexpr Quantity<PerByte> added_per_byte_quantity{"ns/byte", 1e-9, true};
-inline constexpr Quantity<Bandwidth> bandwidth_quantity{"GB/s", 1e9, false};
-inline constexpr Quantity<double> fraction_quantity{"1", 1, true};
-inline constexpr Quantity<double> threads_quantity{"threads", 1, false};
-inline constexpr Quantity<double> flop_rate_quantity{"GFLOP/s", 1e9, false};
+inline constexpr Quantity<Seconds> time_quantity{"us", 1e-6, 0, 1e12};
+inline constexpr Quantity<PerByte> per_byte_quantity{"ns/byte", 1e-9, 1e-9, 1e9};
+inline constexpr Quantity<PerByte> added_per_byte_quantity{"ns/byte", 1e-9, 0, 1e9};
+inline constexpr Quantity<Bandwidth> bandwidth_quantity{"GB/s", 1e9, 1e-9, 1e9};
+inline constexpr Quantity<double> fraction_quantity{"1", 1, 0, 1e6};
+inline constexpr Quantity<double> threads_quantity{"threads", 1, 1e-3, 1e9};
+inline constexpr Quantity<double> flop_rate_quantity{"GFLOP/s", 1e9, 1e-9, 1e15};
 
 constexpr double in_si(Seconds t) { return t.count(); }
 constexpr double in_si(PerByte g) { return g.seconds; }
@@ -63,9 +68,10 @@ Interval<T> read_interval(const JsonReader& in, const Quantity<T>& quantity) {
   const JsonReader unit = in.at("unit");
   if (unit.string() != quantity.unit) unit.fail("the unit \"" + std::string(quantity.unit) + "\"");
   const auto number = [&](const JsonReader& at) {
-    const double si = (quantity.may_be_zero ? at.non_negative() : at.positive()) * quantity.scale;
-    if (!std::isfinite(si) || (si == 0 && !quantity.may_be_zero)) at.fail("a number within the range of a double");
-    return si;
+    const double x = quantity.may_be_zero() ? at.non_negative() : at.positive();
+    if (x < quantity.least || x > quantity.most)
+      at.fail(fmt::format("a number from {:g} to {:g} ({})", quantity.least, quantity.most, quantity.unit));
+    return x * quantity.scale;
   };
   const double value = number(in.at("value"));
   // A null limit is refused. `find` would treat it as absent.
