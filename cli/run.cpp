@@ -33,7 +33,7 @@ void add_run(CLI::App& app) {
       "run the best candidates in turn until the fastest is known or this time of runs is spent, as in 200ms; "
       "a cached winner of such a job is used instead");
   add_device_flags(*command, flags->node);
-  command->add_option("--repeat", flags->repeat, "timed repetitions (default: 21 on a GPU, 1 on a virtual device)")
+  command->add_option("--repeat", flags->repeat, "timed repetitions (default: 21; always 1 on a virtual device)")
       ->type_name("R")
       ->check(CLI::Range(1u, 100000u));
   command->add_flag("--gantt", flags->gantt, "draw the timeline as text; with --json, add both timelines");
@@ -90,8 +90,8 @@ PlannedWorkload plan_workload(const Node& node, Workload workload, const PlanOpt
 }
 
 ReportOptions report_options_of(const RunFlags& flags, const Node& node, WorkloadData& data) {
-  ReportOptions options{.repeats = flags.repeat, .ideal_overlap = true};
-  if (flags.repeat == 0) options.repeats = node.has_gpu() ? repeats_on_a_gpu : 1;
+  ReportOptions options{.repeats = 1, .ideal_overlap = true};  // all runs on a virtual device take the same
+  if (node.has_gpu()) options.repeats = flags.repeat == 0 ? repeats_on_a_gpu : flags.repeat;
   if (node.has_gpu()) options.warm_up = warm_up_on_a_gpu;
   if (is_traced(flags)) options.trace = Trace::best;
   options.refill = [&data] { data.refill(); };

@@ -63,15 +63,29 @@ Schedule duplex_schedule(const Job& job, Bytes device_memory, std::uint32_t gpus
   return schedule;
 }
 
+namespace {
+
+/// Copies of arrays that fill the GPU's memory more often than this are simulated for a part of each array. Their time
+/// is proportional to the part, because almost all of the copies are of the largest size.
+constexpr std::uint64_t most_fillings = 1024;
+
+}  // namespace
+
 IdealOverlap ideal_overlap(const Job& job, const Profile& profile, std::uint32_t gpus) {
   IdealOverlap result;
   // Ideal overlap is that of contiguous pinned arrays, whatever the job's arrays are.
   Job pinned = with_contiguous_arrays(job);
   for (Array& array : pinned.arrays) array.memory = MemoryKind::pinned;
-  const Schedule copies = duplex_schedule(pinned, limits_of(profile).device_memory, gpus);
+  const Bytes memory = limits_of(profile).device_memory;
+  const std::uint64_t shrunk = 1 + (bytes_in(pinned).count / most_fillings + bytes_out(pinned).count / most_fillings) /
+                                       std::max<std::uint64_t>(1, memory.count);
+  for (Array& array : pinned.arrays) array.size = std::max(array.size / shrunk, std::min(array.size, 1_B));
+  const Schedule copies = duplex_schedule(pinned, memory, gpus);
   const Parameter<Seconds>& latency = profile.gpus.front().launch_latency;
   const auto at = [&](const Profile& p, const Job& j) {
-    const Seconds copied = copies.ops.empty() ? Seconds{0} : simulate(copies, p, {.held = true}).timeline.makespan;
+    const Seconds copied = copies.ops.empty()
+                               ? Seconds{0}
+                               : simulate(copies, p, {.held = true}).timeline.makespan * static_cast<double>(shrunk);
     const Seconds kernel = j.cost.at((j.items + gpus - 1) / gpus) + (latency ? latency->value : Seconds{0});
     return std::pair{copied, kernel};
   };

@@ -183,7 +183,8 @@ void Search::try_pipelines(const Strategy& strategy) {
   }
 }
 
-// First numbers of chunks from one to the largest, then those near the best, then ramps near the best.
+// First numbers of chunks from one to the largest, then those near the best, then ramps near the best. Where numbers
+// are given, ramps of all of them, so that what is asked for is searched at least as well as what is not.
 void Search::try_pipelines(const Strategy& strategy, Layout layout, IssueOrder order) {
   const std::size_t first = tried.size();
   const auto attempt = [&](std::uint32_t chunks, const Ramp& ramp) {
@@ -201,13 +202,18 @@ void Search::try_pipelines(const Strategy& strategy, Layout layout, IssueOrder o
     for (const Ramp& ramp : ramps) attempt(chunks, ramp);
   if (!given)
     for (std::uint32_t chunks = 1; tried.size() == first && has_more_chunks(chunks);) attempt(chunks, ramps.front());
-  if (given || tried.size() == first) return;
-  for (const std::uint32_t chunks : counts_around(fastest_since(first).chunks, most_chunks_))
-    for (const Ramp& ramp : ramps) attempt(chunks, ramp);
+  if (tried.size() == first) return;
+  if (!given)
+    for (const std::uint32_t chunks : counts_around(fastest_since(first).chunks, most_chunks_))
+      for (const Ramp& ramp : ramps) attempt(chunks, ramp);
   if (!space_.ramps.empty()) return;
-  const std::uint32_t level = fastest_since(first).chunks;
-  for (const double factor : {0.8, 1.0, 1.2, 1.4}) {
-    const auto chunks = static_cast<std::uint32_t>(std::lround(level * factor));
+  std::vector<std::uint32_t> ramped = space_.chunks;
+  if (!given) {
+    const std::uint32_t level = fastest_since(first).chunks;
+    for (const double factor : {0.8, 1.0, 1.2, 1.4})
+      ramped.push_back(static_cast<std::uint32_t>(std::lround(level * factor)));
+  }
+  for (const std::uint32_t chunks : ramped) {
     if (chunks < 4 || chunks > most_chunks_) continue;
     for (const Ramp& ramp : different_ramps(chunks)) attempt(chunks, ramp);
   }

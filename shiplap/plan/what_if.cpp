@@ -19,7 +19,8 @@ constexpr std::string_view prefix = "link=";
 
 [[noreturn]] void refuse(std::string_view what) {
   throw UsageError(fmt::format(
-      "`scale` {}: expected link=pcie3 to link=pcie6, a number of lanes as in link=x8, or a factor as in link=0.5",
+      "`scale` {}: expected link=pcie3 to link=pcie6, a number of lanes as in link=x8, or a factor from 0.001 to "
+      "1000 as in link=0.5",
       what));
 }
 
@@ -54,7 +55,8 @@ std::optional<Link> named(std::string_view wanted, Link now) {
 std::optional<double> factor(std::string_view text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || !(value > 0) || value > 1000) return std::nullopt;
+  if (error != std::errc() || end != text.data() + text.size() || !(value >= 0.001 && value <= 1000))
+    return std::nullopt;
   return value;
 }
 

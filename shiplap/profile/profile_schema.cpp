@@ -124,7 +124,7 @@ class SchemaWriter {
   static std::string name_of(const Quantity<T>& quantity) {
     std::string name = quantity.unit == "1" ? "fraction" : "";
     for (const char c : quantity.unit == "1" ? "" : quantity.unit) name += c == '/' ? "_per_" : std::string(1, c);
-    return name + (quantity.least == 0 ? "" : "_above_0");
+    return name + (quantity.may_be_zero() ? "" : "_above_0");
   }
 };
 

@@ -29,11 +29,8 @@ double number_for(double si, double scale) {
   return quotient;
 }
 
-double number_within(const JsonReader& in, double least, double most, std::string_view unit) {
-  const double number = in.number();
-  if (!(number >= least && number <= most))
-    in.fail(fmt::format("a number from {:g} to {:g}{}", least, most, unit == "1" ? "" : fmt::format(" {}", unit)));
-  return number;
+void refuse_number(const JsonReader& in, double least, double most, std::string_view unit) {
+  in.fail(fmt::format("a number from {:g} to {:g} ({})", least, most, unit));
 }
 
 }  // namespace shiplap

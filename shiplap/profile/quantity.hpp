@@ -10,23 +10,24 @@
 
 namespace shiplap {
 
-/// The unit of a kind of parameter in files. A number in a file times `scale` is the value in SI units. The range is
-/// what hardware can have with room of some orders of magnitude, so that no time that is computed from values within it
-/// is infinite, and no number of steps without end.
+/// The unit of a kind of parameter in files, and its physical range in that unit: what is outside is no figure of any
+/// node, and would make times that a double cannot hold or add. A number in a file times `scale` is the value in SI
+/// units.
 template <class T>
 struct Quantity {
   std::string_view unit;
   double scale;
-  double least;  ///< smallest number in a file
-  double most;   ///< largest number in a file
+  double least;  ///< smallest number in files; 0: the parameter may be zero
+  double most;   ///< largest number in files
+  constexpr bool may_be_zero() const { return least == 0; }
 };
-inline constexpr Quantity<Seconds> time_quantity{"us", 1e-6, 0, 1e10};
-inline constexpr Quantity<PerByte> per_byte_quantity{"ns/byte", 1e-9, 1e-6, 1e6};
-inline constexpr Quantity<PerByte> added_per_byte_quantity{"ns/byte", 1e-9, 0, 1e6};
-inline constexpr Quantity<Bandwidth> bandwidth_quantity{"GB/s", 1e9, 1e-6, 1e6};
+inline constexpr Quantity<Seconds> time_quantity{"us", 1e-6, 0, 1e12};
+inline constexpr Quantity<PerByte> per_byte_quantity{"ns/byte", 1e-9, 1e-9, 1e9};
+inline constexpr Quantity<PerByte> added_per_byte_quantity{"ns/byte", 1e-9, 0, 1e9};
+inline constexpr Quantity<Bandwidth> bandwidth_quantity{"GB/s", 1e9, 1e-9, 1e9};
 inline constexpr Quantity<double> fraction_quantity{"1", 1, 0, 1e6};
-inline constexpr Quantity<double> threads_quantity{"threads", 1, 1, 1e9};
-inline constexpr Quantity<double> flop_rate_quantity{"GFLOP/s", 1e9, 1e-3, 1e9};
+inline constexpr Quantity<double> threads_quantity{"threads", 1, 1e-3, 1e9};
+inline constexpr Quantity<double> flop_rate_quantity{"GFLOP/s", 1e9, 1e-9, 1e15};
 
 constexpr double in_si(Seconds t) { return t.count(); }
 constexpr double in_si(PerByte g) { return g.seconds; }
@@ -38,8 +39,8 @@ constexpr double in_si(double x) { return x; }
 /// written again does not change.
 double number_for(double si, double scale);
 
-/// Reads a number. Throws Error that names the key unless it is from `least` to `most`.
-double number_within(const JsonReader&, double least, double most, std::string_view unit);
+/// Throws Error that names the key and the range that its number is not in.
+[[noreturn]] void refuse_number(const JsonReader&, double least, double most, std::string_view unit);
 
 /// Writes {"value": 4.6, "low": 4.5, "high": 4.7, "unit": "us"}. "low" and "high" are left out when both equal the
 /// value.
@@ -68,7 +69,9 @@ Interval<T> read_interval(const JsonReader& in, const Quantity<T>& quantity) {
   const JsonReader unit = in.at("unit");
   if (unit.string() != quantity.unit) unit.fail("the unit \"" + std::string(quantity.unit) + "\"");
   const auto number = [&](const JsonReader& at) {
-    return number_within(at, quantity.least, quantity.most, quantity.unit) * quantity.scale;
+    const double x = quantity.may_be_zero() ? at.non_negative() : at.positive();
+    if (x < quantity.least || x > quantity.most) refuse_number(at, quantity.least, quantity.most, quantity.unit);
+    return x * quantity.scale;
   };
   const double value = number(in.at("value"));
   // A null limit is refused. `find` would treat it as absent.

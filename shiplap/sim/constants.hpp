@@ -25,8 +25,9 @@ inline constexpr std::uint64_t kernels_at_once = 4096;
 inline constexpr double rounding_of_blocks = 1e-6;
 
 /// Largest number of waves of a kernel that are simulated one by one. A kernel with more waves gets fewer and larger
-/// blocks, with the same time. A grid of 2^30 blocks has this many on a GPU that holds 1024 of them.
-inline constexpr std::uint64_t most_waves = 1u << 20;
+/// blocks, with the same time, so that the time for a simulation does not grow with the sizes of kernels. What a kernel
+/// leaves to the next one in its last wave is then at most this part of its time.
+inline constexpr std::uint64_t most_waves = 1024;
 /// Larger numbers of blocks count as this one. They stay exact as floating-point numbers, and sums of two do not
 /// overflow.
 inline constexpr std::uint64_t most_blocks = std::uint64_t{1} << 50;

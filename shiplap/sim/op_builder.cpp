@@ -150,6 +150,20 @@ void OpBuilder::describe_prefetch(const Op& op, const Prefetch& prefetch, OpStat
   if (missing.count > 0) state.copy = machine_.prefetch(gpu, numa_node, state.to_device, missing);
 }
 
+namespace {
+
+/// Bounds the number of waves. The last of several waves is made full where it lacks blocks only because the number per
+/// wave is whole: else kernels that follow would use the rest, and all together be faster than the GPU's full rate.
+void simplify_waves(Compute::Kernel& kernel) {
+  const auto waves = [&] { return (kernel.blocks - 1) / kernel.full_rate_blocks + 1; };
+  const bool is_full = waves() > 1 && waves() * kernel.full_rate_blocks - kernel.blocks < waves();
+  if (const std::uint64_t all = kernel.blocks / kernel.max_resident_blocks; all > most_waves)
+    kernel.blocks /= all / most_waves + 1;
+  if (is_full) kernel.blocks = waves() * kernel.full_rate_blocks;
+}
+
+}  // namespace
+
 void OpBuilder::describe_kernel(OpIndex index, const Kernel& kernel, OpState& state) {
   const std::uint16_t gpu = schedule_.streams[schedule_.ops[index].stream.index()].place.index;
   Bytes missing;
@@ -172,8 +186,7 @@ void OpBuilder::describe_kernel(OpIndex index, const Kernel& kernel, OpState& st
     const std::uint64_t waves = (state.kernel.blocks - 1) / state.kernel.full_rate_blocks + 1;
     state.kernel.thread_block = state.kernel.work / static_cast<double>(waves * (state.further_launches + 1));
   }
-  if (const std::uint64_t waves = state.kernel.blocks / state.kernel.max_resident_blocks; waves > most_waves)
-    state.kernel.blocks /= waves / most_waves + 1;
+  simplify_waves(state.kernel);
   if (kernel.launches > 1) state.kernel = Compute::many_launches(state.kernel);
   if (!kernel.flows.empty()) {
     if (missing.count > 0)

@@ -4,12 +4,26 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/sim/op_builder.hpp"
 
 namespace shiplap::sim {
+namespace {
+
+// Events without an op that ends may share a time, as the waves of kernels that take no time. More than these show that
+// the time does not advance.
+constexpr std::size_t most_events_at_once = std::size_t{1} << 20;
+constexpr std::size_t events_of_an_op = 16;
+
+[[noreturn]] void refuse_times() {
+  throw Error(
+      "the simulated time is not a number or does not advance, because times of the profile or of the job are too "
+      "large "
+      "or too small to be added; check them");
+}
+
+}  // namespace
 
 Simulator::Simulator(const Schedule& schedule, const Machine& machine, bool held)
     : machine_(machine),
@@ -25,21 +39,23 @@ Simulator::Simulator(const Schedule& schedule, const Machine& machine, bool held
 }
 
 void Simulator::run() {
-  // Far more events than any resource has at one time.
-  const std::uint64_t most_at_once = 1'000'000 + 64 * std::uint64_t{ops_.size()};
-  std::uint64_t at_once = 0;
-  double before = 0;
+  double last = 0;
+  std::size_t events = 0;  // since the time advanced or an op ended
   while (Resource* const resource = first_due()) {
     const double now = resource->next_event();
-    at_once = now > before ? 0 : at_once + 1;
-    if (!std::isfinite(now) || at_once > most_at_once)
-      throw Error(fmt::format("the simulated time does not advance beyond {}: a parameter of the profile or a time of the "
-                              "schedule has a value that no hardware has",
-                              to_string(Seconds{before})));
-    before = std::max(before, now);
-    if (const OpIndex op = resource->advance(); op != no_op) ended(op, now);
+    if (now > last) events = 0;
+    last = std::max(last, now);
+    if (++events > most_events_at_once + events_of_an_op * ops_.size()) refuse_times();
+    if (const OpIndex op = resource->advance(); op != no_op) {
+      events = 0;
+      ended(op, now);
+    }
     resource->after_event(now);
   }
+  // A resource whose time is infinite or not a number is never due, so its op has not ended.
+  for (const OpState& op : ops_)
+    if (!std::isfinite(op.start) || !std::isfinite(op.end)) refuse_times();
+  if (std::ranges::any_of(resources_, [](const Resource* r) { return std::isnan(r->next_event()); })) refuse_times();
   for (OpIndex op = 0; op < ops_.size(); ++op)
     if (ops_[op].end < 0)
       throw Error(

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "tests/cli/program.hpp"
@@ -60,6 +61,7 @@ TEST_F(Cli, repetitions_of_simulated_runs_and_races_of_one_choice_are_named) {
   EXPECT_NE(repeated.find("--repeat 5 has no effect: the times of a virtual device are simulated"), std::string::npos)
       << repeated;
   EXPECT_EQ(notes(shiplap(run + "--repeat 1")), "");
+  EXPECT_EQ(Json::parse(shiplap(run + "--repeat 1000 --json").out)["samples"]["values"].size(), 1u);
   const std::string raced = notes(shiplap(run + "--race 2ms --strategy explicit --graph"));
   EXPECT_NE(raced.find("--race 2ms has no effect: the other options leave one choice"), std::string::npos) << raced;
 }

@@ -234,6 +234,29 @@ TEST(Bound, is_never_above_the_simulated_time_of_any_strategy_on_built_in_profil
   EXPECT_GT(all, 400u);
 }
 
+// Round sizes and long kernels: many waves of thread blocks, whose last ones are almost full.
+TEST(Bound, is_never_above_a_candidate_for_round_sizes_and_long_kernels_on_built_in_profiles) {
+  for (const std::string& name : built_in_profiles()) {
+    const Profile profile = find_profile(name);
+    if (profile.links.empty()) continue;
+    for (const double ms : {1.0, 10.0, 100.0, 1000.0})
+      for (const auto& [in, out] : {std::pair{1_GiB, 512_MiB}, {256_MiB, 256_MiB}, {64_MiB, 1_GiB}}) {
+        Job job = in_out_job(in, out, milliseconds(ms), std::max(in, out).count / 4);
+        for (const std::uint64_t per_block : {256u, 1024u}) {
+          job.items_per_block = job.threads_per_block = per_block;
+          try {
+            const Ranking ranking = rank(job, profile, {.strategies = {"streams"}});
+            for (const Candidate& candidate : ranking.candidates)
+              EXPECT_GE(candidate.predicted.value / ranking.bound.time, 1 - rounding)
+                  << name << ", " << ms << " ms, " << to_string(in) << ": " << to_string(candidate.choice);
+          } catch (const Unsupported&) {
+            continue;  // the GPU's memory is too small
+          }
+        }
+      }
+  }
+}
+
 TEST(Bound, is_below_the_low_end_of_every_prediction) {
   Draw draw(3);
   unsigned predicted = 0;

@@ -35,6 +35,20 @@ TEST(Ranking, finds_a_chunk_count_within_one_percent_of_an_exhaustive_search) {
   }
 }
 
+TEST(Ranking, of_a_given_number_of_chunks_is_no_slower_than_what_the_free_search_finds_with_it) {
+  for (const double kernel_ms : {0.2, 1.2, 5.0, 30.0})
+    for (const Bytes size : {8_MiB, 64_MiB}) {
+      const Job job = job_of(kernel_ms, size);
+      for (const Candidate& found : rank(job, planted_profile()).candidates) {
+        if (!find_strategy(found.choice.strategy).chunked) continue;
+        const Ranking asked =
+            rank(job, planted_profile(), {.strategies = {found.choice.strategy}, .chunks = {found.choice.chunks}});
+        EXPECT_LE(asked.candidates.front().predicted.value, found.predicted.value)
+            << to_string(found.choice) << ", kernel " << kernel_ms << " ms";
+      }
+    }
+}
+
 TEST(Ranking, takes_more_than_32_streams_only_when_it_is_asked_to) {
   // Many chunks pay: the kernel is long and starts with the first chunk.
   const Job job = job_of(30, 1_GiB);
