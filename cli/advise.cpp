@@ -83,8 +83,9 @@ void write_pictures(const Advised& advised, const AdviseFlags& flags) {
 void show(const Recording& recording, const AdviseFlags& flags) {
   if (!recording.complete) note("the recording breaks off; the program ended without a regular exit");
   if (recording.lost > 0)
-    note("records are missing: the recorder had too little memory, or the recording is as large as one can be (1 GiB); "
-         "--duration records a shorter time");
+    note(
+        "records are missing: the recorder had too little memory, or the recording is as large as one can be (1 GiB); "
+        "--duration records a shorter time");
   const Advised advised = advise(recording, profile_for(recording, flags), {.range = flags.range, .only = flags.only});
   write_pictures(advised, flags);
   if (flags.json)

@@ -28,11 +28,11 @@ constexpr const char* nvtx_injection = "NVTX_INJECTION64_PATH";
 
 std::filesystem::path recorder() {
   if (const auto found = library_of_program("libshiplap_recorder.so")) return *found;
-  throw Unsupported(
-      fmt::format("the recorder libshiplap_recorder.so is neither in the folder of {} nor in ../lib/shiplap from there, "
-                  "so nothing can be recorded: install it with the program (a build makes it where it finds the CUDA "
-                  "toolkit with CUPTI), or give a recording that was made elsewhere",
-                  own_program().string()));
+  throw Unsupported(fmt::format(
+      "the recorder libshiplap_recorder.so is neither in the folder of {} nor in ../lib/shiplap from there, "
+      "so nothing can be recorded: install it with the program (a build makes it where it finds the CUDA "
+      "toolkit with CUPTI), or give a recording that was made elsewhere",
+      own_program().string()));
 }
 
 /// The environment of the program.

@@ -96,7 +96,8 @@ void NsysDatabase::query(const std::string& sql, const Use& use) const {
     text_bytes += row.text_bytes();
     // A column that was added later has its default in rows that do not hold it.
     if (text_bytes > size_)
-      fail(fmt::format("the texts of a table have more than {}, which is all that the file has", to_string(Bytes{size_})),
+      fail(fmt::format("the texts of a table have more than {}, which is all that the file has",
+                       to_string(Bytes{size_})),
            "export the report again");
   }
   if (status == SQLITE_NOTADB) fail_as_no_export("it is no SQLite database");

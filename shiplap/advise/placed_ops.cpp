@@ -158,8 +158,8 @@ class OpMaker {
       const RecordedCopy* const copy = copy_of(record);
       return copy != nullptr && copy->from == first->from && copy->to == first->to;
     };
-    const bool crosses =
-        first != nullptr && first->size.count > 0 && (first->from == MemoryKind::device) != (first->to == MemoryKind::device);
+    const bool crosses = first != nullptr && first->size.count > 0 &&
+                         (first->from == MemoryKind::device) != (first->to == MemoryKind::device);
     return crosses && std::ranges::all_of(call.work, is_alike) ? first : nullptr;
   }
 

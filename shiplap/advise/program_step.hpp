@@ -49,7 +49,6 @@ struct StepOp {
   bool blocks = false;             ///< whether the call of a copy returns only when the copy has ended
   std::vector<EarlierOp> after{};  ///< ops of other streams that it waits for; wait: ops that the host waits for
 
-
   Bytes size{};                                   ///< copy: bytes
   MemoryKind host_memory = MemoryKind::pageable;  ///< copy: kind of the host memory
   bool to_device = true;                          ///< copy: direction

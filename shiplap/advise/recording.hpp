@@ -87,8 +87,8 @@ struct RecordedOrder {
   Kind kind = Kind::record;  ///< what it orders
   std::uint32_t stream = 0;  ///< number of the stream, where there is one
   std::uint64_t event = 0;   ///< number of the event, where there is one
-  /// Number of the GPU whose stream or streams these are. GPUs number their streams alike. unknown_gpu: a stream of this
-  /// number of any GPU.
+  /// Number of the GPU whose stream or streams these are. GPUs number their streams alike. unknown_gpu: a stream of
+  /// this number of any GPU.
   std::uint32_t gpu = unknown_gpu;
   static constexpr std::uint32_t unknown_gpu = 0xffffffff;
   friend bool operator==(const RecordedOrder&, const RecordedOrder&) = default;

@@ -13,9 +13,9 @@
 
 namespace shiplap {
 
-/// Writes a recording while it grows, one JSON value on each line. Names are written once and then referred to. It keeps
-/// within what read_recording reads: long names are cut, and a record for which there is no more room is lost, with all
-/// that follow.
+/// Writes a recording while it grows, one JSON value on each line. Names are written once and then referred to. It
+/// keeps within what read_recording reads: long names are cut, and a record for which there is no more room is lost,
+/// with all that follow.
 class RecordingWriter {
  public:
   /// Receives one line, without a newline.
@@ -35,7 +35,7 @@ class RecordingWriter {
 
   Sink sink_;
   std::uint64_t most_bytes_;
-  std::uint64_t bytes_ = 0;         ///< bytes of the lines so far
+  std::uint64_t bytes_ = 0;           ///< bytes of the lines so far
   std::uint64_t bytes_of_names_ = 0;  ///< bytes of the names of all records so far
   bool is_full_ = false;
   std::unordered_map<std::string, std::uint64_t> names_;

@@ -57,9 +57,7 @@ StepOp one_copy(const ProgramStep& step, std::size_t first, std::size_t end, con
 }
 
 /// Whether an op of the step brings results to the host.
-bool brings_results(const StepOp& op) {
-  return op.copies_to_host || (op.kind == StepOp::Kind::copy && !op.to_device);
-}
+bool brings_results(const StepOp& op) { return op.copies_to_host || (op.kind == StepOp::Kind::copy && !op.to_device); }
 
 }  // namespace
 

@@ -19,7 +19,9 @@ RunResult Execution::run(const RunOptions& options) {
 }
 std::vector<LaunchShape> Execution::launches() const { return {}; }
 bool Execution::overdue() const { return false; }
-void Execution::capture(void* /*stream*/) { throw Unsupported("this device has no CUDA streams, so no graph captures a run"); }
+void Execution::capture(void* /*stream*/) {
+  throw Unsupported("this device has no CUDA streams, so no graph captures a run");
+}
 
 StreamGap::~StreamGap() = default;
 

@@ -30,7 +30,7 @@ struct DeviceInfo {
   /// NUMA nodes of the host that the process may use, by the numbers of the operating system. The first is nearest to
   /// the GPU, and memory of Place::host() is there.
   std::vector<std::uint16_t> numa_nodes{};
-  std::string limits;                          ///< one line of further facts for people, as in "ECC on, driver 580.159"
+  std::string limits;  ///< one line of further facts for people, as in "ECC on, driver 580.159"
   /// Driver, runtime, clocks, CPU and NUMA nodes, recorded in profiles and results. For a virtual device they say what
   /// is simulated, and by which profile.
   Conditions conditions;

@@ -37,8 +37,7 @@ Memory PinnedRegions::hold(std::byte* data, Bytes size, Functions functions) {
                     "on): end what holds that memory first, or pin the longer range before its parts",
                     to_string(size), to_string(Bytes{static_cast<std::uint64_t>(range->second.end - range->first)}),
                     range->first - data));
-  if (!overlaps && functions.is_pinned())
-    return {data, size, Place::host(), MemoryKind::pinned, [](std::byte*) {}};
+  if (!overlaps && functions.is_pinned()) return {data, size, Place::host(), MemoryKind::pinned, [](std::byte*) {}};
   if (!overlaps) range = ranges_.try_emplace(data, Range{.end = end}).first;
   // Made before anything is pinned, because there may be no memory for it.
   Memory::Release release;

@@ -38,8 +38,8 @@ class Running {
 /// else meanwhile. A host function holds the stream during the run, so a kernel must not enqueue host functions of its
 /// own: they would wait for it.
 ///
-/// When `stream` is being captured, the run becomes a part of the graph (see Prepared::capture): it runs in every launch
-/// of the graph, `wait` returns at once, and nothing is observed.
+/// When `stream` is being captured, the run becomes a part of the graph (see Prepared::capture): it runs in every
+/// launch of the graph, `wait` returns at once, and nothing is observed.
 ///
 /// Throws Unsupported on a device without streams and for a run that CUDA cannot capture, UsageError for a traced run
 /// within a stream.

@@ -89,9 +89,10 @@ MemoryChoice choose_memory(const Job& job, const Profile& profile, const Limits&
       choice.unknown.push_back({name, reason.what()});
     }
   };
-  offer("registered", "cudaHostRegister, and cudaHostUnregister after the last run", why_not_registered, [&](Bytes size) {
-    return call(Call::pin, MemoryKind::pageable, size) + call(Call::unpin, MemoryKind::pageable, size);
-  });
+  offer("registered", "cudaHostRegister, and cudaHostUnregister after the last run", why_not_registered,
+        [&](Bytes size) {
+          return call(Call::pin, MemoryKind::pageable, size) + call(Call::unpin, MemoryKind::pageable, size);
+        });
   offer("pinned", "cudaHostAlloc instead of malloc, and cudaFreeHost after the last run", {}, [&](Bytes size) {
     return call(Call::allocate, MemoryKind::pinned, size) + call(Call::release, MemoryKind::pinned, size);
   });

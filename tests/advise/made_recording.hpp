@@ -49,7 +49,8 @@ struct MadeRecording {
   }
   void kernel_on(std::uint32_t gpu, std::uint32_t stream, double called, double start, double end, std::string name) {
     recording.records.emplace_back(RecordedKernel{call("cudaLaunchKernel", called, called + 2), stream,
-                                                  from_to(offset + start, offset + end), std::move(name), 12, 128, gpu});
+                                                  from_to(offset + start, offset + end), std::move(name), 12, 128,
+                                                  gpu});
   }
   /// A call that launches a kernel, which runs from `start` to `end`.
   void launch(double called, double start, double end, std::uint32_t stream = 1, std::string name = "kernel") {

@@ -127,7 +127,8 @@ TEST_F(PinnedRanges, do_not_take_in_memory_around_them) {
   const Memory middle = hold(40, 20);
   for (const auto& [begin, size] : {std::pair<std::size_t, std::size_t>{0, 100}, {0, 41}, {59, 2}, {40, 21}, {30, 30}})
     EXPECT_THAT(message_of([&] { hold(begin, size); }), HasSubstr("a part is pinned already")) << begin;
-  for (const auto& [begin, size] : {std::pair<std::size_t, std::size_t>{0, 40}, {60, 40}}) EXPECT_NO_THROW(hold(begin, size)) << begin;
+  for (const auto& [begin, size] : {std::pair<std::size_t, std::size_t>{0, 40}, {60, 40}})
+    EXPECT_NO_THROW(hold(begin, size)) << begin;
   EXPECT_EQ(pinned.size(), 1u);
 }
 
@@ -138,11 +139,11 @@ TEST_F(PinnedRanges, are_not_those_of_others) {
 }
 
 TEST_F(PinnedRanges, do_not_hold_what_could_not_be_pinned) {
-  EXPECT_THROW(regions->hold(memory.data(), 1_B,
-                             {.is_pinned = [] { return false; },
-                              .pin = [] { throw Error("refused"); },
-                              .unpin = [](std::byte*) {}}),
-               Error);
+  EXPECT_THROW(
+      regions->hold(
+          memory.data(), 1_B,
+          {.is_pinned = [] { return false; }, .pin = [] { throw Error("refused"); }, .unpin = [](std::byte*) {}}),
+      Error);
   { const Memory larger = hold(0, 2); }
   EXPECT_TRUE(pinned.empty());
 }

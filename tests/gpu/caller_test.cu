@@ -1,5 +1,5 @@
-// What is the caller's stays as it was on a real GPU: its current GPU, its contexts, its pins, its graphs. And a run has
-// ended when it says so.
+// What is the caller's stays as it was on a real GPU: its current GPU, its contexts, its pins, its graphs. And a run
+// has ended when it says so.
 #include <cuda.h>
 #include <cuda_runtime.h>
 #include <dlfcn.h>
@@ -73,7 +73,8 @@ TEST_F(CallerOnGpu, has_all_bytes_when_a_run_of_two_agents_in_one_stream_has_end
   const Memory gpu = device->allocate(Place::gpu(), MemoryKind::device, size);
   ASSERT_EQ(cudaMemset(gpu.data(), 7, size.count), cudaSuccess);
   ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
-  const auto execution = device->prepare(copies_by_two_agents(size), {.buffers = {host.data(), gpu.data()}, .kernels = {}});
+  const auto execution =
+      device->prepare(copies_by_two_agents(size), {.buffers = {host.data(), gpu.data()}, .kernels = {}});
   for (int run = 0; run < 3; ++run) {
     std::memset(host.data(), 0, size.count);
     const RunResult result = execution->run();
@@ -103,7 +104,9 @@ TEST_F(CallerOnGpu, is_refused_more_than_is_pinned_at_an_address) {
          .agent = AgentId{0},
          .after = {}});
   const Memory on_gpu = device->allocate(Place::gpu(), MemoryKind::device, 4_MiB);
-  EXPECT_THAT(message_of([&] { device->prepare(s, {.buffers = {data.data(), on_gpu.data()}, .kernels = {}}); }),
+  EXPECT_THAT(message_of([&] {
+                device->prepare(s, {.buffers = {data.data(), on_gpu.data()}, .kernels = {}});
+              }),
               HasSubstr("only a part is pinned"));
 }
 
@@ -135,14 +138,14 @@ cvta.to.global.u64 %r1, %r0; ld.global.u32 %x0, [%r1]; st.global.u32 [%r1], %x0;
          .agent = AgentId{0},
          .after = {}});
   const Memory memory = device->allocate(Place::gpu(), MemoryKind::device, 4_KiB);
-  const KernelBinding kernel{.host = {}, .cuda = [touch](const Launch& launch) {
-                               void* at = launch.operands[0];
-                               void* arguments[] = {&at};
-                               EXPECT_EQ(of_driver<decltype(cuLaunchKernel)>("cuLaunchKernel")(
-                                             touch, 1, 1, 1, 1, 1, 1, 0, static_cast<CUstream>(launch.stream), arguments,
-                                             nullptr),
-                                         CUDA_SUCCESS);
-                             }};
+  const KernelBinding kernel{
+      .host = {}, .cuda = [touch](const Launch& launch) {
+        void* at = launch.operands[0];
+        void* arguments[] = {&at};
+        EXPECT_EQ(of_driver<decltype(cuLaunchKernel)>("cuLaunchKernel")(
+                      touch, 1, 1, 1, 1, 1, 1, 0, static_cast<CUstream>(launch.stream), arguments, nullptr),
+                  CUDA_SUCCESS);
+      }};
   const auto execution = device->prepare(s, {.buffers = {memory.data()}, .kernels = {kernel}});
   const RunResult result = execution->run({.trace = Trace::best});
   ASSERT_EQ(result.timeline.spans.size(), 1u);

@@ -164,12 +164,15 @@ TEST_F(LoadOnGpu, that_fails_or_is_stopped_behind_a_kernel_that_never_ends_ends_
   for (const bool stops : {false, true}) {
     const Flag flag(*device);
     bool launched = false;
-    const auto job = Job{n, "endless"}.in("x", x).out("y", y).takes(microseconds(10)).kernel(
-        [&](cudaStream_t stream, Chunk chunk, auto, auto) {
-          if (chunk.first > 0 && !stops) throw std::runtime_error("no second kernel");
-          until_set<<<1, 1, 0, stream>>>(flag.value());
-          launched = true;
-        });
+    const auto job = Job{n, "endless"}
+                         .in("x", x)
+                         .out("y", y)
+                         .takes(microseconds(10))
+                         .kernel([&](cudaStream_t stream, Chunk chunk, auto, auto) {
+                           if (chunk.first > 0 && !stops) throw std::runtime_error("no second kernel");
+                           until_set<<<1, 1, 0, stream>>>(flag.value());
+                           launched = true;
+                         });
     Prepared prepared = prepare(*device, job, {.chunks = 4}, roomy_gpu);
     const Seconds began = wall_clock();
     try {

@@ -132,12 +132,11 @@ TEST(Succession, refuses_what_cannot_be_submitted_behind_others_and_says_why) {
             "schedules cannot share stream 1, which is on gpu 0 in one and on gpu 1 in another");
   Schedule managed = one;
   managed.buffers[0].memory = MemoryKind::managed;
-  EXPECT_EQ(
-      message_of([&] {
-        succession(std::array{Successor{&one, 0}, Successor{&managed, 0, 0}});
-      }),
-      "schedules of one slot share buffer 0, which is pinned memory on host in one and managed memory on host "
-      "in another");
+  EXPECT_EQ(message_of([&] {
+              succession(std::array{Successor{&one, 0}, Successor{&managed, 0, 0}});
+            }),
+            "schedules of one slot share buffer 0, which is pinned memory on host in one and managed memory on host "
+            "in another");
   EXPECT_THROW(succession(std::array{Successor{&one, 0, 0}}), Error);
 }
 

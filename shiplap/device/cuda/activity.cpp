@@ -19,8 +19,8 @@ namespace {
 constexpr std::size_t buffer_size = 8u << 20;  // bytes in a buffer that CUPTI fills with records
 constexpr std::size_t buffer_alignment = 8;    // bytes; CUPTI requires this alignment
 constexpr auto op_ids = CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0;
-// CUPTI links external ids to records of API calls, so these must be recorded too: of the runtime, and of the driver, by
-// which Triton, CuPy, Numba and kernels in CUDA text are launched.
+// CUPTI links external ids to records of API calls, so these must be recorded too: of the runtime, and of the driver,
+// by which Triton, CuPy, Numba and kernels in CUDA text are launched.
 constexpr CUpti_ActivityKind kinds[] = {CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION,
                                         CUPTI_ACTIVITY_KIND_RUNTIME,
                                         CUPTI_ACTIVITY_KIND_DRIVER,

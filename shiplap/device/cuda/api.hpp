@@ -34,8 +34,9 @@ cudaError_t pinned_range(void** begin, std::size_t* size, const void* data);
 /// longer used (cudaGraphRetainUserObject).
 cudaError_t keep_with_graph(cudaStream_t stream, void* data, cudaHostFn_t destroy);
 
-/// Each member is the runtime function of the same name, except those declared above. A test copies the table and replaces functions by ones that
-/// fail, count or delay. Callers keep a reference, so a table must outlive what was made with it.
+/// Each member is the runtime function of the same name, except those declared above. A test copies the table and
+/// replaces functions by ones that fail, count or delay. Callers keep a reference, so a table must outlive what was
+/// made with it.
 struct Api {
   cudaError_t (*get_device_count)(int*) = cudaGetDeviceCount;
   cudaError_t (*set_device)(int) = select_gpu;

@@ -44,7 +44,8 @@ std::string memory_remedy(const Api& api) {
   std::string numbers;
   if (api.mem_get_info(&free, &total) == cudaSuccess)
     numbers = fmt::format("{} of {} are free on the GPU: ", to_string(Bytes{free}), to_string(Bytes{total}));
-  return numbers + "use more chunks, a smaller ring or smaller arrays that stay on the GPU, or end other programs on this GPU";
+  return numbers +
+         "use more chunks, a smaller ring or smaller arrays that stay on the GPU, or end other programs on this GPU";
 }
 
 // The driver pins memory by itself, so that `ulimit -l` does not bound it.

@@ -59,7 +59,9 @@ class CudaDevice final : public MeasurableDevice {
 
   Conditions state() const override { return gpu_state(real_nvml(), pci_bus_id(api_, index_)); }
 
-  GpuLoad load() const override { return gpu_load(real_nvml(), pci_bus_id(api_, index_), static_cast<unsigned>(getpid())); }
+  GpuLoad load() const override {
+    return gpu_load(real_nvml(), pci_bus_id(api_, index_), static_cast<unsigned>(getpid()));
+  }
 
   std::string clocks_held_by() const override {
     const std::string held = shiplap::clocks_held_by(real_nvml(), pci_bus_id(api_, index_));
@@ -192,8 +194,8 @@ class CudaDevice final : public MeasurableDevice {
       check(api_, api_.func_get_attributes(&attributes, kernel), "cudaFuncGetAttributes",
             fmt::format("the kernels of this build on cuda:{}", gpu));
     }
-    patterns_.push_back(
-        std::make_unique<DevicePattern>(api_, static_cast<unsigned>(gpu_attribute(api_, cudaDevAttrMultiProcessorCount, gpu))));
+    patterns_.push_back(std::make_unique<DevicePattern>(
+        api_, static_cast<unsigned>(gpu_attribute(api_, cudaDevAttrMultiProcessorCount, gpu))));
   }
 
   /// Makes the GPU current for this thread, inside of a CallersGpu.

@@ -87,8 +87,7 @@ std::string pci_bus_id(const Api& api, int gpu) {
   check(api, api.device_get_pci_bus_id(bus.data(), static_cast<int>(bus.size()), gpu), "cudaDeviceGetPCIBusId",
         fmt::format("cuda:{}", gpu));
   std::string id = bus.data();
-  std::transform(id.begin(), id.end(), id.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::transform(id.begin(), id.end(), id.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return id;
 }
 

@@ -16,7 +16,7 @@ namespace shiplap {
 /// The access between GPUs in this process.
 struct PeerAccess::State {
   struct OfPair {
-    bool before = false;      ///< the original state
+    bool before = false;  ///< the original state
     bool now = false;
     std::size_t objects = 0;  ///< number of objects that have switched it
     std::size_t uses_on = 0;  ///< number of runs in flight that need it on

@@ -60,8 +60,8 @@ hwloc_obj_t numa_node(std::uint16_t number) {
 }
 
 /// Allocations of its thread are placed on one NUMA node until it is destroyed, as far as the system allows. Where it
-/// forbids memory policies, as containers do, the thread runs on the cores of the node meanwhile: memory is placed where
-/// it is first touched. On a host with a single node there is nothing to do.
+/// forbids memory policies, as containers do, the thread runs on the cores of the node meanwhile: memory is placed
+/// where it is first touched. On a host with a single node there is nothing to do.
 class OnNode {
  public:
   explicit OnNode(std::uint16_t number) {
@@ -189,8 +189,7 @@ OnCoresOf::~OnCoresOf() {
 
 std::vector<std::uint16_t> numa_nodes_of_host(std::uint16_t nearest) {
   const Bitmap own(hwloc_bitmap_alloc());
-  const bool is_known =
-      own != nullptr && hwloc_get_cpubind(topology(), own.get(), HWLOC_CPUBIND_PROCESS) == 0;
+  const bool is_known = own != nullptr && hwloc_get_cpubind(topology(), own.get(), HWLOC_CPUBIND_PROCESS) == 0;
   std::vector<std::uint16_t> numbers;
   for (hwloc_obj_t node = nullptr;
        (node = hwloc_get_next_obj_by_type(topology(), HWLOC_OBJ_NUMANODE, node)) != nullptr;)

@@ -34,12 +34,16 @@ cudaError_t poll(const Api& api, const auto& query, const auto& is_over) {
 Waited wait_for(const Api& api, cudaEvent_t event, const Deadline& deadline, const std::function<bool()>& stop) {
   if (std::isinf(deadline.left().count()) && !stop) return {api.event_synchronize(event), "cudaEventSynchronize"};
   const auto is_over = [&] { return deadline.passed() || (stop && stop()); };
-  return {poll(api, [&] { return api.event_query(event); }, is_over), "cudaEventQuery"};
+  return {poll(
+              api, [&] { return api.event_query(event); }, is_over),
+          "cudaEventQuery"};
 }
 
 Waited wait_for(const Api& api, cudaStream_t stream, const Deadline& deadline) {
   if (std::isinf(deadline.left().count())) return {api.stream_synchronize(stream), "cudaStreamSynchronize"};
-  return {poll(api, [&] { return api.stream_query(stream); }, [&] { return deadline.passed(); }), "cudaStreamQuery"};
+  return {poll(
+              api, [&] { return api.stream_query(stream); }, [&] { return deadline.passed(); }),
+          "cudaStreamQuery"};
 }
 
 }  // namespace shiplap

@@ -14,7 +14,8 @@ namespace shiplap {
 cudaMemoryType type_of_range(const Api&, const std::byte* data, Bytes size,
                              const std::function<std::string()>& context);
 
-/// Pins memory of the caller as Device::pin does, with a context as above. A GPU must be selected. The table must outlive the result.
+/// Pins memory of the caller as Device::pin does, with a context as above. A GPU must be selected. The table must
+/// outlive the result.
 Memory pin_in_process(const Api&, std::byte* data, Bytes size, const std::function<std::string()>& context);
 
 }  // namespace shiplap

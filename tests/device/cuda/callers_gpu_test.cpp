@@ -29,8 +29,15 @@ using testing::FaultMemory;
 std::vector<std::pair<std::string, std::function<void(const Api&)>>> uses() {
   const auto on_device = [](auto use) { return [use](const Api& api) { use(*open_cuda(0, api)); }; };
   return {
-      {"list", [](const Api& api) { std::string why; list_cuda(why, api); }},
-      {"open", [](const Api& api) { open_cuda(std::vector{0, 1}, api); }},
+      {"list",
+       [](const Api& api) {
+         std::string why;
+         list_cuda(why, api);
+       }},
+      {"open",
+       [](const Api& api) {
+         open_cuda(std::vector{0, 1}, api);
+       }},
       {"info", on_device([](MeasurableDevice& device) { device.info(); })},
       {"allocate", on_device([](MeasurableDevice& device) {
          for (const MemoryKind kind : {MemoryKind::pinned, MemoryKind::pageable})
@@ -49,8 +56,12 @@ std::vector<std::pair<std::string, std::function<void(const Api&)>>> uses() {
          device.fill(memory, 1);
          device.mismatches(memory, 0_B, 4_KiB, 1, 0_B);
        })},
-      {"gap", on_device([](MeasurableDevice& device) { int stream = 0; device.open_gap(&stream); })},
-      {"run", [](const Api& api) {
+      {"gap", on_device([](MeasurableDevice& device) {
+         int stream = 0;
+         device.open_gap(&stream);
+       })},
+      {"run",
+       [](const Api& api) {
          const auto device = open_cuda(0, api);
          for (const Schedule& schedule : {testing::three_streams_inverting(), testing::host_agents_inverting()}) {
            const FaultMemory memory(*device, api, schedule, true);
@@ -60,7 +71,8 @@ std::vector<std::pair<std::string, std::function<void(const Api&)>>> uses() {
            if (schedule.agents.size() == 1) execution->run({.hold = true});
          }
        }},
-      {"failed run", [](const Api& api) {
+      {"failed run",
+       [](const Api& api) {
          const auto device = open_cuda(0, api);
          const Schedule schedule = testing::three_streams_inverting();
          const FaultMemory memory(*device, api, schedule, true);

@@ -1,5 +1,5 @@
-// Runs that the caller captures into a graph. Needs no GPU: every call is faked, and a launch of a graph does its copies
-// and host nodes.
+// Runs that the caller captures into a graph. Needs no GPU: every call is faked, and a launch of a graph does its
+// copies and host nodes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

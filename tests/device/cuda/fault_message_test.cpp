@@ -187,9 +187,10 @@ TEST_F(ShortMemory, that_cannot_be_pinned_is_told_with_what_the_host_has) {
                                    {MemoryKind::driver_pinned, "cudaHostAlloc"},
                                    {MemoryKind::write_combined, "cudaHostAlloc"}}) {
     faults().fail_once(call, 0);
-    EXPECT_THAT(message_of([&] { device->allocate(Place::host(), kind, 512_KiB); }),
-                AllOf(HasSubstr(std::string(call) + " failed (512 KiB of " + to_string(kind) + " memory)"),
-                      HasSubstr("of host memory are available"), Not(HasSubstr("ulimit")), Not(HasSubstr("on the GPU"))));
+    EXPECT_THAT(
+        message_of([&] { device->allocate(Place::host(), kind, 512_KiB); }),
+        AllOf(HasSubstr(std::string(call) + " failed (512 KiB of " + to_string(kind) + " memory)"),
+              HasSubstr("of host memory are available"), Not(HasSubstr("ulimit")), Not(HasSubstr("on the GPU"))));
   }
   EXPECT_EQ(fake_cuda().live(), before);
 

@@ -83,8 +83,8 @@ TEST_F(Pins, of_other_code_on_two_halves_are_not_one_range) {
 // An op of a schedule that pins is one more holder.
 TEST_F(Pins, of_a_schedule_leave_those_of_a_holder) {
   Schedule schedule;
-  const BufferId host = schedule.add_buffer(
-      {.name = "host", .place = Place::host(), .memory = MemoryKind::pageable, .size = 1_MiB});
+  const BufferId host =
+      schedule.add_buffer({.name = "host", .place = Place::host(), .memory = MemoryKind::pageable, .size = 1_MiB});
   for (const HostCall::Kind kind : {HostCall::Kind::pin, HostCall::Kind::unpin})
     schedule.add(
         {.what = HostCall{.kind = kind, .region = {host, 0_B, 1_MiB}}, .stream = {}, .agent = AgentId{0}, .after = {}});
@@ -158,9 +158,7 @@ TEST_F(PlannedPins, are_not_of_memory_that_cannot_be_pinned) {
   EXPECT_EQ(y, std::vector<float>(n, 2.0F));
 }
 
-TEST_F(PlannedPins, are_kept_where_memory_can_be_pinned) {
-  EXPECT_TRUE(planned(10000).pins);
-}
+TEST_F(PlannedPins, are_kept_where_memory_can_be_pinned) { EXPECT_TRUE(planned(10000).pins); }
 
 }  // namespace
 }  // namespace shiplap

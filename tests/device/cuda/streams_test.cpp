@@ -64,7 +64,8 @@ TEST_F(CudaStreamsFake, stop_the_clock_after_what_is_submitted_last_whichever_ag
     const StreamId only = s.add_stream("only");
     for (const std::uint32_t agent : {1 - last, last}) {
       const Bytes half = agent == last ? 4_KiB : 0_B;
-      s.add({.what = Copy{{from, half, 4_KiB}, {to, half, 4_KiB}}, .stream = only, .agent = AgentId{agent}, .after = {}});
+      s.add(
+          {.what = Copy{{from, half, 4_KiB}, {to, half, 4_KiB}}, .stream = only, .agent = AgentId{agent}, .after = {}});
     }
     const Memory on_gpu = device->allocate(Place::gpu(), MemoryKind::device, 8_KiB);
     const Memory on_host = device->allocate(Place::host(), MemoryKind::pinned, 8_KiB);
