@@ -5,12 +5,10 @@
 namespace shiplap {
 namespace {
 
-constexpr double most_seconds = 1e9;  // as in parse_seconds
-
 // Division by 1000 is the inverse of in_milliseconds that gives back the same number.
 Seconds time_in(const JsonReader& json, bool in_seconds) {
   const Seconds time{in_seconds ? json.non_negative() : json.non_negative() / 1e3};
-  if (time > Seconds{most_seconds}) json.fail("a time of at most 1e9 s");
+  if (time > longest_time) json.fail("a time of at most 1e9 s");
   return time;
 }
 

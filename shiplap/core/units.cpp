@@ -19,9 +19,6 @@ namespace {
 __extension__ using Wide = unsigned __int128;
 constexpr std::size_t most_fraction_digits = 18;
 
-// 30 years. Sums of longer times lose the microseconds that they are made of.
-constexpr double most_seconds = 1e9;
-
 struct Unit {
   std::string_view name;  // lower case
   std::uint64_t factor;
@@ -223,7 +220,7 @@ Seconds parse_seconds(std::string_view text, std::string_view what) {
                                       {"\u03bcs", 1e6},
                                       {"ns", 1e9}})
     if (unit == name) {
-      if (value / divisor > most_seconds) refuse(what, text, "is out of range: a time is at most 1e9 s");
+      if (Seconds{value / divisor} > longest_time) refuse(what, text, "is out of range: a time is at most 1e9 s");
       return Seconds{value / divisor};
     }
   if (unit.empty()) refuse(what, text, fmt::format("has no unit; {}", examples));
