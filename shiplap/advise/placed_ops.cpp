@@ -258,8 +258,9 @@ class OpMaker {
     for (const auto& [stream, op] : last_of_stream_) {
       const bool is_meant = order.gpu == RecordedOrder::unknown_gpu || order.gpu == stream.gpu;
       if (is_meant && op >= awaited_before_[stream.gpu]) awaited.push_back(op);
-      if (is_meant) awaited_before_[stream.gpu] = ops_.size();
     }
+    for (const std::uint32_t gpu : gpus_)
+      if (order.gpu == RecordedOrder::unknown_gpu || order.gpu == gpu) awaited_before_[gpu] = ops_.size();
     for (const auto& [stream, waits] : stream_waits_)
       if (order.gpu == RecordedOrder::unknown_gpu || order.gpu == stream.gpu) append(awaited, waits);
     return awaited;
@@ -270,7 +271,7 @@ class OpMaker {
     if (!awaited) return;
     std::ranges::sort(*awaited);
     awaited->erase(std::ranges::unique(*awaited).begin(), awaited->end());
-    // Of several GPUs, that of what ended later was not meant.
+    // An op that ended later was not meant: it is another GPU's.
     if (call.order->gpu == RecordedOrder::unknown_gpu && gpus_.size() > 1)
       std::erase_if(*awaited, [&](std::size_t op) { return ops_[op].end > call.record->time.end; });
     PlacedOp placed = begun(call, thread);

@@ -289,8 +289,8 @@ TEST(Run, names_the_job_and_the_chunk_of_what_its_host_kernel_throws) {
   pinned_vector<float> x(*gpu, 1 << 12, 1.0f);
   const auto thrown_by = [&](auto kernel) {
     const Job job = Job{x.size(), "mine"}.inout("x", x).takes(microseconds(5)).host_kernel(kernel);
-    const Plan made =
-        plan(node_of(*gpu, planted_profile()), job, {.space = {.strategies = {"streams"}, .chunks = {4}}});
+    const Plan made = plan(node_of(*gpu, planted_profile()), job,
+                           {.space = {.strategies = {"streams"}, .chunks = {4}, .ramps = {Ramp{}}}});
     return message_of([&] { run(*gpu, made, job); });
   };
   const auto names = ::testing::AllOf(::testing::HasSubstr("mine"), ::testing::HasSubstr("of chunk 2"));
