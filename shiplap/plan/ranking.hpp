@@ -27,7 +27,7 @@ struct SearchSpace {
   std::vector<std::uint32_t> chunks{};
   std::vector<Layout> layouts{};         ///< how chunks are spread over streams
   std::vector<IssueOrder> orders{};      ///< orders of submission
-  std::vector<Ramp> ramps{};             ///< sizes of chunks; no ramp is tried where the number of chunks is given
+  std::vector<Ramp> ramps{};             ///< sizes of chunks
   std::uint32_t streams = 4;             ///< number of streams for Layout::few
   std::vector<std::uint64_t> blocks{};   ///< grids of zero-copy kernels in thread blocks; 0: the kernel's own grid
   std::vector<std::uint32_t> threads{};  ///< host threads in each direction, for strategies that use them
