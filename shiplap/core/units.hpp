@@ -12,12 +12,12 @@ namespace shiplap {
 /// A time span in seconds, double precision. Any std::chrono duration converts to it: `Seconds t = 5us;`
 using Seconds = std::chrono::duration<double>;
 
-/// A time given in microseconds.
-constexpr Seconds microseconds(double us) { return Seconds{us * 1e-6}; }
-/// A time given in milliseconds.
 /// The longest time that is read: 30 years. Sums of longer times lose the microseconds that they are made of.
 inline constexpr Seconds longest_time{1e9};
 
+/// A time given in microseconds.
+constexpr Seconds microseconds(double us) { return Seconds{us * 1e-6}; }
+/// A time given in milliseconds.
 constexpr Seconds milliseconds(double ms) { return Seconds{ms * 1e-3}; }
 /// The time as a number of microseconds.
 constexpr double in_microseconds(Seconds t) { return t.count() * 1e6; }

@@ -267,7 +267,8 @@ TEST_F(Nsys, says_how_to_export_a_report_when_the_file_is_no_export) {
 }
 
 TEST_F(Nsys, says_when_a_file_cannot_be_opened_and_does_not_create_it) {
-  EXPECT_THAT(error(), HasSubstr("it cannot be read as a file (No such file or directory), so it cannot be imported; "));
+  EXPECT_THAT(error(),
+              HasSubstr("it cannot be read as a file (No such file or directory), so it cannot be imported; "));
   EXPECT_FALSE(fs::exists(file()));
 }
 
