@@ -18,7 +18,7 @@ struct Waited {
 /// when the deadline passes before, or `stop` returns true. Without a deadline and `stop`, this is
 /// cudaEventSynchronize; otherwise the event is queried again and again, at first without pause and later every 20 µs.
 Waited wait_for(const Api&, cudaEvent_t, const Deadline&, const std::function<bool()>& stop = {});
-/// The same for all work of a stream.
+/// Waits until all work of a stream has ended or the deadline passes, as for an event.
 Waited wait_for(const Api&, cudaStream_t, const Deadline&);
 
 }  // namespace shiplap
