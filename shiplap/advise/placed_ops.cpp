@@ -270,7 +270,7 @@ class OpMaker {
     std::optional<std::vector<std::size_t>> awaited = awaited_by_host(*call.order);
     if (!awaited) return;
     std::ranges::sort(*awaited);
-    awaited->erase(std::ranges::unique(*awaited).begin(), awaited->end());
+    awaited->erase(std::unique(awaited->begin(), awaited->end()), awaited->end());
     // An op that ended later was not meant: it is another GPU's.
     if (call.order->gpu == RecordedOrder::unknown_gpu && gpus_.size() > 1)
       std::erase_if(*awaited, [&](std::size_t op) { return ops_[op].end > call.record->time.end; });

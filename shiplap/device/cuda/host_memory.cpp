@@ -195,7 +195,7 @@ std::vector<std::uint16_t> numa_nodes_of_host(std::uint16_t nearest) {
        (node = hwloc_get_next_obj_by_type(topology(), HWLOC_OBJ_NUMANODE, node)) != nullptr;)
     if (is_known ? hwloc_bitmap_intersects(node->cpuset, own.get()) != 0 : hwloc_bitmap_iszero(node->cpuset) == 0)
       numbers.push_back(static_cast<std::uint16_t>(node->os_index));
-  std::ranges::stable_partition(numbers, [&](std::uint16_t number) { return number == nearest; });
+  std::stable_partition(numbers.begin(), numbers.end(), [&](std::uint16_t number) { return number == nearest; });
   return numbers;
 }
 
