@@ -90,12 +90,15 @@ std::optional<ChangedStep> batch_copies(const ProgramStep& step, const Profile& 
 std::optional<ChangedStep> copy_asynchronously(const ProgramStep& step, const Profile&) {
   StepEdit edit(step);
   std::size_t copies = 0;
+  std::set<std::pair<std::uint32_t, std::uint32_t>> bringing;  // GPU and stream of results that the host may wait for
   for (std::size_t i = 0; i < step.ops.size(); ++i) {
     const StepOp& op = step.ops[i];
+    if (brings_results(op)) bringing.insert({op.gpu, op.stream});
     const auto is_copy_to_gpu = [&](const EarlierOp& earlier) {
       const StepOp& awaited = step.ops[earlier.op];
-      return earlier.steps == 0 && awaited.kind == StepOp::Kind::copy && awaited.to_device &&
-             awaited.host_memory != MemoryKind::pageable;
+      // A wait for the last copy of a stream is one for the results before it, too.
+      return earlier.steps == 0 && !bringing.contains({awaited.gpu, awaited.stream}) &&
+             awaited.kind == StepOp::Kind::copy && awaited.to_device && awaited.host_memory != MemoryKind::pageable;
     };
     if (op.kind == StepOp::Kind::wait && !op.after.empty() && std::ranges::all_of(op.after, is_copy_to_gpu)) {
       edit.leave_out(i);

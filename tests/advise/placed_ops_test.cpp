@@ -80,6 +80,23 @@ TEST(Advice, keeps_the_wait_for_results_that_a_graph_brings) {
   }
 }
 
+TEST(Advice, keeps_the_wait_for_results_that_a_copy_to_the_gpu_follows) {
+  MadeRecording made;
+  for (int step = 0; step < 8; ++step) {
+    RecordedCopy& results = made.copy(made.call("cudaMemcpyAsync", 0, 2), 10, 310);
+    results.from = MemoryKind::device;
+    results.to = MemoryKind::pinned;
+    made.launch(3, 312, 352);
+    RecordedCopy& input = made.copy(made.call("cudaMemcpyAsync", 6, 8), 354, 654);
+    input.from = MemoryKind::pinned;
+    made.order(made.call("cudaStreamSynchronize", 9, 660), Kind::host_wait, 1);
+    made.offset += 700;
+  }
+  const auto steps = find_steps(made.recording, "");
+  ASSERT_TRUE(steps);
+  EXPECT_FALSE(copy_asynchronously(program_step(made.recording, *steps), find_profile("h200")));
+}
+
 TEST(PlacedOps, keep_apart_streams_of_the_same_number_on_several_gpus) {
   for (const std::uint32_t stream : {0u, 13u}) {
     MadeRecording made;
