@@ -137,8 +137,8 @@ Seconds budget_of(const EvaluateFlags& flags) {
 
 namespace {
 
-/// The JSON. Where very many rounds would make it longer than what is read of such a file, it has every second sample
-/// of them, or every fourth and so on.
+/// The JSON. The samples of each point are halved, keeping every second one, until a reader accepts the length of the
+/// file.
 std::string document_of(Evaluation evaluation) {
   for (;;) {
     std::string text = json_text(to_json(evaluation), 1) + "\n";

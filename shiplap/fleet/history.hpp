@@ -73,7 +73,7 @@ class History {
 /// The history in a file; an empty one when there is no such file. Throws Error when it cannot be read.
 History read_history(const std::string& file);
 /// Adds checks of good GPUs to the history in a file, which is made when there is none, and shortens it to what is read
-/// of such a file (`limits::document_bytes`). GPUs that are `present` are not gone, whatever was found of them.
+/// of such a file (`limits::document_bytes`). GPUs that are `present` count as seen now, even if their check was bad.
 /// Processes that do so at the same time lose nothing. Returns why they could, where the file system has no locks, as a
 /// clause for a message; otherwise an empty text. Throws Error when the file cannot be locked, read or written.
 std::string add_to_history(const std::string& file, std::span<const NodeResult> good,
