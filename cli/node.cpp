@@ -29,8 +29,8 @@ void add_device_or_profile_flags(CLI::App& command, NodeFlags& flags) {
       ->excludes("--device");
   command
       .add_option("--scale", flags.scale,
-                  "plan for a node whose link is another one: link=pcie4, link=x8, or a factor as in link=0.5 (of the "
-                  "profile, or of the device's own)")
+                  "plan for a node whose link is another one: link=pcie4, link=x8, or a factor from 0.001 to "
+                  "1000 as in link=0.5 (of the profile, or of the device's own)")
       ->type_name("WHAT");
 }
 

@@ -1,5 +1,7 @@
 #include "recorder/calls.hpp"
 
+#include <dlfcn.h>
+
 #include <array>
 #include <atomic>
 #include <cstring>
@@ -92,6 +94,19 @@ class Parameters {
   const char* words_;
 };
 
+/// The context of a stream, which need not be the current one. A default stream, whose handle is a small number, is that
+/// of the current context. Null where the driver does not know the stream.
+CUcontext context_of(CUstream stream, CUcontext current) {
+  if (reinterpret_cast<std::uintptr_t>(stream) <= reinterpret_cast<std::uintptr_t>(CU_STREAM_PER_THREAD))
+    return current;
+  static const auto get = [] {
+    void* const driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+    return reinterpret_cast<decltype(&cuStreamGetCtx)>(driver == nullptr ? nullptr : dlsym(driver, "cuStreamGetCtx"));
+  }();
+  CUcontext own = nullptr;
+  return get != nullptr && get(stream, &own) == CUDA_SUCCESS ? own : nullptr;
+}
+
 std::uint32_t stream_number(CUcontext context, CUstream stream, bool per_thread) {
   std::uint32_t number = 0;
   if (context == nullptr || cupti().stream_id(context, stream, per_thread ? 1 : 0, &number) != CUPTI_SUCCESS) return 0;
@@ -130,11 +145,16 @@ void enter(const Function& function, const CUpti_CallbackData& data, ThreadCalls
 
 void read_order(const Function& function, const CUpti_CallbackData& data, ReturnedCall& call) {
   const Parameters parameters(data);
+  const auto note_gpu = [&](CUcontext context) {
+    if (context != nullptr) static_cast<void>(cupti().device_id(context, &call.gpu));
+  };
   const auto stream_at = [&](std::size_t index) {
-    return stream_number(data.context, parameters.at<CUstream>(index), function.stream_per_thread);
+    const auto stream = parameters.at<CUstream>(index);
+    const CUcontext context = context_of(stream, data.context);
+    note_gpu(context);
+    return stream_number(context, stream, function.stream_per_thread);
   };
   call.orders = true;
-  if (data.context != nullptr) static_cast<void>(cupti().device_id(data.context, &call.gpu));
   switch (function.reads) {
     case Reads::event_record:
       call.order = RecordedOrder::Kind::record;
@@ -155,6 +175,7 @@ void read_order(const Function& function, const CUpti_CallbackData& data, Return
       call.stream = stream_at(0);
       break;
     case Reads::device_wait:
+      note_gpu(data.context);
       call.order = RecordedOrder::Kind::device_wait;
       break;
     case Reads::nothing:

@@ -16,6 +16,9 @@ namespace {
 
 // A row has at least a length, a number, a header of two bytes, and a pointer of two bytes to it.
 constexpr std::uint64_t least_row_bytes = 6;
+// SQLite reads the default of a column in each row that lacks it, also to sort or to convert it. Exports have none of
+// this length.
+constexpr std::int64_t most_default_bytes = 64;
 
 /// The name of a file that nobody changes: SQLite then makes no files beside it, and follows no journal that lies there
 /// (sqlite.org/uri.html).
@@ -107,8 +110,14 @@ void NsysDatabase::query(const std::string& sql, const Use& use) const {
 std::set<std::string> NsysDatabase::columns_of(const std::string& table) const {
   std::set<std::string> columns;
   if (!is_stored(table)) return columns;
-  query(fmt::format("SELECT name FROM pragma_table_info('{}')", table),
-        [&](NsysRow& row) { columns.insert(row.text()); });
+  query(fmt::format("SELECT name, length(dflt_value) FROM pragma_table_info('{}')", table), [&](NsysRow& row) {
+    const std::string name = row.text();
+    if (row.integer(0) > most_default_bytes)
+      fail(fmt::format("column {} of table {} has a default of more than {}, which each row without a value would repeat",
+                       name, table, to_string(Bytes{most_default_bytes})),
+           "export the report again");
+    columns.insert(name);
+  });
   return columns;
 }
 

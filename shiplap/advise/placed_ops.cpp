@@ -108,21 +108,26 @@ class OpMaker {
     PlacedOp placed = begun(call, thread);
     const RecordedWork first = *work_of(recording_.records[call.work.front()]);
     Nanoseconds span = first.time;
+    std::set<StreamOfGpu> streams;  // several for some graphs
     for (const std::size_t record : call.work) {
-      const Nanoseconds time = work_of(recording_.records[record])->time;
-      span = {std::min(span.start, time.start), std::max(span.end, time.end)};
+      const RecordedWork work = *work_of(recording_.records[record]);
+      span = {std::min(span.start, work.time.start), std::max(span.end, work.time.end)};
+      streams.insert({work.gpu, work.stream});
       op_of_record_[record] = ops_.size();
     }
-    const StreamOfGpu stream{first.gpu, first.stream};
     placed.op.stream = first.stream;
     placed.op.gpu = first.gpu;
     placed.start = span.start;
     placed.end = span.end;
-    placed.after = awaited_in(stream);
-    stream_waits_.erase(stream);
+    // In several streams, what came last in each of them is ordered with the whole graph.
+    placed.after = streams.size() == 1 ? awaited_in(*streams.begin())
+                                       : each_once(before_next_in({streams.begin(), streams.end()}));
     describe(call, span, placed);
-    last_of_stream_[stream] = ops_.size();
-    gpus_.insert(stream.gpu);
+    for (const StreamOfGpu stream : streams) {
+      stream_waits_.erase(stream);
+      last_of_stream_[stream] = ops_.size();
+      gpus_.insert(stream.gpu);
+    }
     ops_.push_back(std::move(placed));
   }
 
@@ -171,7 +176,7 @@ class OpMaker {
     op.host_memory = memory == MemoryKind::pageable ? MemoryKind::pageable : MemoryKind::pinned;
     op.host_address = op.to_device ? copy.from_address : copy.to_address;
     op.device_address = op.to_device ? copy.to_address : copy.from_address;
-    placed.content = copy.content;
+    if (call.work.size() == 1) placed.content = copy.content;  // the hash is that of one copy
     for (const std::size_t record : call.work)
       if (const auto* part = std::get_if<RecordedCopy>(&recording_.records[record])) op.size += part->size;
     op.blocks = !is_asynchronous(call.record->function);
@@ -235,6 +240,12 @@ class OpMaker {
     all.insert(all.end(), more.begin(), more.end());
   }
 
+  static std::vector<std::size_t> each_once(std::vector<std::size_t> ops) {
+    std::ranges::sort(ops);
+    ops.erase(std::unique(ops.begin(), ops.end()), ops.end());
+    return ops;
+  }
+
   /// What the host waits for with an order; nullopt for an order between streams.
   std::optional<std::vector<std::size_t>> awaited_by_host(const RecordedOrder& order) {
     switch (order.kind) {
@@ -269,8 +280,7 @@ class OpMaker {
   void add_order(const Call& call, Thread& thread) {
     std::optional<std::vector<std::size_t>> awaited = awaited_by_host(*call.order);
     if (!awaited) return;
-    std::ranges::sort(*awaited);
-    awaited->erase(std::unique(awaited->begin(), awaited->end()), awaited->end());
+    *awaited = each_once(std::move(*awaited));
     // An op that ended later was not meant: it is another GPU's.
     if (call.order->gpu == RecordedOrder::unknown_gpu && gpus_.size() > 1)
       std::erase_if(*awaited, [&](std::size_t op) { return ops_[op].end > call.record->time.end; });

@@ -27,7 +27,7 @@ bool cannot_cut(const Strategy& strategy, const SearchSpace& space) {
 std::vector<std::vector<Candidate>> best_of_each_strategy(const Job& job, const Profile& profile, const Limits& limits,
                                                           const SearchSpace& space, Ranking& into) {
   std::vector<std::vector<Candidate>> best;
-  std::vector<std::string> without_effect;
+  std::vector<std::string> notes;
   for (const Strategy& strategy : strategies()) {
     const bool is_wanted =
         space.strategies.empty() || std::ranges::find(space.strategies, strategy.name) != space.strategies.end();
@@ -38,10 +38,15 @@ std::vector<std::vector<Candidate>> best_of_each_strategy(const Job& job, const 
         into.refused.push_back({std::string(strategy.name), reason});
         continue;
       }
-      without_effect.push_back(fmt::format("{}: {}, so that the number has no effect on it", strategy.name, reason));
+      notes.push_back(fmt::format("{}: {}, so that the number has no effect on it", strategy.name, reason));
     }
     Search search(job, profile, space, limits);
     search.run(strategy);
+    if (search.left_out > 0)
+      notes.push_back(
+          fmt::format("{}: {} choices of many chunks were not simulated, because {} ops of others were: give `chunks` "
+                      "to try one of them",
+                      strategy.name, search.left_out, search.simulated_ops));
     if (search.tried.empty()) {
       into.refused.push_back({std::string(strategy.name), search.refusal});
       continue;
@@ -51,7 +56,7 @@ std::vector<std::vector<Candidate>> best_of_each_strategy(const Job& job, const 
     search.tried.resize(std::min(search.tried.size(), listed_per_strategy));
     best.push_back(std::move(search.tried));
   }
-  std::ranges::move(without_effect, std::back_inserter(into.assumptions));
+  std::ranges::move(notes, std::back_inserter(into.assumptions));
   return best;
 }
 
@@ -81,6 +86,15 @@ void sort_by_time(Ranking& ranking) {
   if (ranking.first_choice == 0) ranking.simpler.clear();
   const Seconds latest = candidates.front().predicted.high;
   for (Candidate& candidate : candidates) candidate.tied_with_fastest = candidate.predicted.low <= latest;
+}
+
+/// Throws UsageError where the arrays are larger than `most_planned`.
+void require_plannable_size(const Job& job) {
+  double bytes = 0;  // the sum may exceed 64 bits
+  for (const Array& array : job.arrays) bytes += in_bytes(size_on_host(array));
+  if (bytes > in_bytes(most_planned))
+    throw UsageError(fmt::format("the arrays of {} have {:.0f} TiB: a plan is made for at most {}; give smaller sizes",
+                                 job.name, bytes / in_bytes(1024_GiB), to_string(most_planned)));
 }
 
 /// Throws Unsupported with the reasons. Strategies for another kind of memory are left out where there are others, but
@@ -130,6 +144,7 @@ Ranking rank(const Job& job, const Profile& profile, const Limits& limits, const
   if (space.gpus > most_gpus)
     throw UsageError(fmt::format("`gpus` is too large: a job is shared among at most {} GPUs", most_gpus));
   for (const std::string& name : space.strategies) find_strategy(name);
+  require_plannable_size(job);
   Ranking result{.job = job.name,
                  .profile = profile.name,
                  .profile_hash = parameter_hash(profile),

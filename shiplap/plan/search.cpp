@@ -20,6 +20,9 @@ constexpr std::uint64_t chunks_on_gpu = 8;        // wanted on the GPU at a time
 constexpr std::uint32_t most_streams = 32;
 // Chunks that host threads move may be smaller than others: what the threads touch stays in their caches.
 constexpr std::uint32_t most_staged_chunks = 1024;
+// Ramps of more chunks than this are tried only when they are asked for: they make the first and the last chunk smaller,
+// which is less than 0.1 % of the data then.
+constexpr std::uint32_t most_ramped_chunks = 1024;
 // Number of ops of all schedules that a search keeps, about 200 MB. Later schedules are built anew when they are among
 // the best.
 constexpr std::size_t most_kept_ops = std::size_t{1} << 20;
@@ -214,7 +217,7 @@ void Search::try_pipelines(const Strategy& strategy, Layout layout, IssueOrder o
       ramped.push_back(static_cast<std::uint32_t>(std::lround(level * factor)));
   }
   for (const std::uint32_t chunks : ramped) {
-    if (chunks < 4 || chunks > most_chunks_) continue;
+    if (chunks < 4 || chunks > std::min<std::uint64_t>(most_chunks_, most_ramped_chunks)) continue;
     for (const Ramp& ramp : different_ramps(chunks)) attempt(chunks, ramp);
   }
 }
@@ -363,7 +366,12 @@ void Search::try_choice(const Strategy& strategy, Choice choice) {
       choice.scatter = movers(choice).front().scatter;
     }
     if (std::ranges::find(tried, choice, &Candidate::choice) != tried.end()) return;
+    if (simulated_ops > most_simulated_ops) {
+      ++left_out;
+      return;
+    }
     auto schedule = std::make_shared<const Schedule>(strategy.schedule(job_, choice, limits_));
+    simulated_ops += schedule->ops.size();
     Prediction prediction = simulate(*schedule, profile_);
     const Seconds time = prediction.timeline.makespan;
     Candidate candidate{.choice = std::move(choice), .predicted = Interval<Seconds>::exact(time)};

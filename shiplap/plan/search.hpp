@@ -11,6 +11,9 @@
 
 namespace shiplap {
 
+/// A search simulates no further choice once it has simulated this many ops, which takes about half a second.
+inline constexpr std::size_t most_simulated_ops = std::size_t{1} << 19;
+
 /// Simulates choices of one strategy after another. Each schedule is built once.
 class Search {
  public:
@@ -22,6 +25,8 @@ class Search {
   void run(const Strategy&);
 
   std::vector<Candidate> tried;          ///< simulated candidates; their `predicted` has no interval yet
+  std::size_t simulated_ops = 0;         ///< ops of all schedules that were simulated
+  std::size_t left_out = 0;              ///< choices that were not simulated because of `most_simulated_ops`
   std::string refusal;                   ///< the reason of the last choice that was impossible
   std::vector<std::string> assumptions;  ///< assumptions of the simulations
 

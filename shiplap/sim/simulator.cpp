@@ -18,9 +18,8 @@ constexpr std::size_t events_of_an_op = 16;
 
 [[noreturn]] void refuse_times() {
   throw Error(
-      "the simulated time is not a number or does not advance, because times of the profile or of the job are too "
-      "large "
-      "or too small to be added; check them");
+      "the simulated time is not a number, has no end or does not advance, because times of the profile or of the job "
+      "are no numbers, or too large or too small to be added; check them");
 }
 
 }  // namespace
@@ -52,23 +51,25 @@ void Simulator::run() {
     }
     resource->after_event(now);
   }
-  // A resource whose time is infinite or not a number is never due, so its op has not ended.
   for (const OpState& op : ops_)
     if (!std::isfinite(op.start) || !std::isfinite(op.end)) refuse_times();
-  if (std::ranges::any_of(resources_, [](const Resource* r) { return std::isnan(r->next_event()); })) refuse_times();
-  for (OpIndex op = 0; op < ops_.size(); ++op)
+  for (OpIndex op = 0; op < ops_.size(); ++op) {
+    // Where no op waits for a later one, only a resource whose time is infinite or not a number, and so is never due,
+    // can be what the op waits for.
+    if (ops_[op].end < 0 && !waits_for_later_) refuse_times();
     if (ops_[op].end < 0)
       throw Error(
           fmt::format("the simulation ended before op {} could start, because ops of the schedule wait for each other; "
                       "check it with `validate`",
                       op));
+  }
 }
 
 Resource* Simulator::first_due() const {
   Resource* first = nullptr;
   double time = never;
   for (Resource* resource : resources_) {
-    if (resource->next_event() >= time) continue;
+    if (!(resource->next_event() < time)) continue;  // also where it is not a number
     time = resource->next_event();
     first = resource;
   }
@@ -106,6 +107,8 @@ void Simulator::add_ops(const Schedule& schedule) {
   ops_.resize(n);
   for (OpIndex i = 0; i < n; ++i) {
     OpState& op = ops_[i];
+    for (const OpId dependency : schedule.ops[i].after)
+      waits_for_later_ |= last_of_batch(schedule, dependency).index() >= i;
     builder.describe_op(i, op);
     if (op.is_host) continue;  // its agent performs its ops in order
     const auto wait_for = [&](OpIndex before) {

@@ -65,6 +65,7 @@ class Simulator {
 
   const Machine& machine_;
   OpStates ops_;
+  bool waits_for_later_ = false;     // whether an op waits for a later one, as in no valid schedule
   std::vector<OpIndex> successors_;  // the successors of op i begin at ops_[i].successors_begin
   std::deque<ZeroCopyTimes> zero_copy_;
   std::vector<RateOfThreads> host_copy_rates_;

@@ -68,6 +68,36 @@ TEST(PlacedOps, take_copies_in_one_direction_for_one_copy) {
   EXPECT_TRUE(placed.ops[0].op.to_device);
 }
 
+TEST(PlacedOps, know_no_content_of_several_copies_of_one_call) {
+  MadeRecording made;
+  const std::uint64_t batch = made.call("cudaMemcpyBatchAsync", 0, 2);
+  for (int i = 0; i < 2; ++i) {
+    RecordedCopy& copy = made.copy(batch, 10 + i, 11 + i);
+    copy.from = MemoryKind::pinned;
+    copy.content = 17;
+  }
+  made.copy(made.call("cudaMemcpyAsync", 4, 6), 20, 21).content = 17;
+  const PlacedOps placed = placed_ops(made.recording);
+  EXPECT_EQ(placed.ops[0].content, 0u);
+  EXPECT_EQ(placed.ops[1].content, 17u);
+}
+
+TEST(PlacedOps, order_a_graph_with_what_came_before_and_comes_next_in_each_of_its_streams) {
+  MadeRecording made;
+  made.launch(0, 10, 20, 1);
+  made.launch(2, 10, 20, 2);
+  made.launch(4, 10, 20, 3);
+  const std::uint64_t graph = made.call("cudaGraphLaunch", 6, 8);
+  made.kernel(graph, 30, 40, 1);
+  made.kernel(graph, 30, 90, 2);
+  made.order(made.call("cudaEventRecord", 10, 11), Kind::record, 2, 5);
+  made.order(made.call("cudaEventSynchronize", 12, 95), Kind::event_wait, 0, 5);
+  const PlacedOps placed = placed_ops(made.recording);
+  ASSERT_EQ(placed.ops.size(), 5u);
+  EXPECT_EQ(placed.ops[3].after, (std::vector<std::size_t>{0, 1}));
+  EXPECT_EQ(placed.ops[4].after, (std::vector<std::size_t>{3})) << "the wait is for the graph, whose last op is in stream 2";
+}
+
 // Whoever drops the wait reads results too early.
 TEST(Advice, keeps_the_wait_for_results_that_a_graph_brings) {
   for (const std::vector<bool>& directions : {std::vector{true, false}, {false, true}, {false, false}}) {

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "shiplap/core/json.hpp"
+#include "shiplap/plan/ranking.hpp"
 #include "shiplap/plan/what_if.hpp"
 #include "shiplap/profile/profile.hpp"
 #include "shiplap/report/profile_report.hpp"
@@ -45,6 +46,20 @@ void predict_every_strategy(const Profile& profile, const Limits& limits) {
   }
 }
 
+/// Plans as the command does, with fewer choices.
+void rank_small_job(const Profile& profile, const Limits& limits) {
+  read_or_refused([&] {
+    const Ranking ranking = rank(small_workload(MemoryKind::pinned).job, profile, limits, {.chunks = {1, 3}});
+    for (const Candidate& candidate : ranking.candidates) {
+      const Interval<Seconds>& time = candidate.predicted;
+      require(std::isfinite(time.value.count()) && std::isfinite(time.high.count()), "a predicted time is finite");
+      require(time.low <= time.value && time.value <= time.high, "an interval holds its value");
+    }
+    require(to_json(ranking).dump().find("null,\"unit\"") == std::string::npos, "a time that is written is a number");
+    return true;
+  });
+}
+
 void read_profile(std::string_view bytes) {
   const auto profile =
       read_or_refused([&] { return profile_from_json(parse_json(bytes, document_of_profile), document_of_profile); });
@@ -55,8 +70,10 @@ void read_profile(std::string_view bytes) {
   require(parameter_hash(again) == parameter_hash(*profile), "a profile keeps its hash");
   require(!profile_report(*profile, {}).empty(), "a profile can be shown");
   read_or_refused([&] { return what_if(*profile, "link=pcie4"); });
-  if (const auto limits = read_or_refused([&] { return limits_of(*profile); }))
+  if (const auto limits = read_or_refused([&] { return limits_of(*profile); })) {
     predict_every_strategy(*profile, *limits);
+    rank_small_job(*profile, *limits);
+  }
 }
 
 void read_kernel_profile(std::string_view bytes) {

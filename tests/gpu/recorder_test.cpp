@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -153,6 +154,26 @@ TEST_F(RecordedPrograms, may_launch_graphs) {
   const RecordedRun ended = expect_same("launches_graphs");
   ASSERT_THAT(ended.recordings, SizeIs(1));
   EXPECT_GE(number_of<RecordedKernel>(ended.recordings.front()), steps);
+}
+
+TEST_F(RecordedPrograms, wait_for_streams_of_a_gpu_that_is_not_current) {
+  const RecordedRun ended = run("waits_from_the_other_gpu", true);
+  if (ended.code == 77) GTEST_SKIP() << "this needs two GPUs";
+  ASSERT_THAT(ended.recordings, SizeIs(1));
+  std::set<std::uint32_t> streams;  // of the kernels on the first GPU
+  std::size_t waits = 0;
+  for (const Record& record : ended.recordings.front().records)
+    if (const auto* kernel = std::get_if<RecordedKernel>(&record); kernel != nullptr && kernel->gpu == 0)
+      streams.insert(kernel->stream);
+  ASSERT_THAT(streams, SizeIs(1));
+  for (const Record& record : ended.recordings.front().records)
+    if (const auto* order = std::get_if<RecordedOrder>(&record)) {
+      if (order->kind != RecordedOrder::Kind::host_wait) continue;
+      ++waits;
+      EXPECT_EQ(order->gpu, 0u);
+      EXPECT_EQ(order->stream, *streams.begin());
+    }
+  EXPECT_EQ(waits, steps);
 }
 
 TEST_F(RecordedPrograms, that_profile_themselves_are_not_recorded_and_it_is_said_why) {

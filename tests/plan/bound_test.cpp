@@ -234,27 +234,43 @@ TEST(Bound, is_never_above_the_simulated_time_of_any_strategy_on_built_in_profil
   EXPECT_GT(all, 400u);
 }
 
-// Round sizes and long kernels: many waves of thread blocks, whose last ones are almost full.
-TEST(Bound, is_never_above_a_candidate_for_round_sizes_and_long_kernels_on_built_in_profiles) {
+/// Expects that no candidate of any ranking on a built-in profile is below its bound.
+void expect_bound_of_all_strategies(const std::vector<std::pair<Bytes, Bytes>>& sizes, const std::vector<Seconds>& kernels,
+                                    const std::vector<std::uint64_t>& blocks) {
+  unsigned candidates = 0;
   for (const std::string& name : built_in_profiles()) {
     const Profile profile = find_profile(name);
     if (profile.links.empty()) continue;
-    for (const double ms : {1.0, 10.0, 100.0, 1000.0})
-      for (const auto& [in, out] : {std::pair{1_GiB, 512_MiB}, {256_MiB, 256_MiB}, {64_MiB, 1_GiB}}) {
-        Job job = in_out_job(in, out, milliseconds(ms), std::max(in, out).count / 4);
-        for (const std::uint64_t per_block : {256u, 1024u}) {
+    for (const Seconds kernel : kernels)
+      for (const auto& [in, out] : sizes) {
+        Job job = in_out_job(in, out, kernel, std::max(in, out).count / 4);
+        for (const std::uint64_t per_block : blocks) {
           job.items_per_block = job.threads_per_block = per_block;
           try {
-            const Ranking ranking = rank(job, profile, {.strategies = {"streams"}});
+            const Ranking ranking = rank(job, profile);
+            candidates += ranking.candidates.size();
             for (const Candidate& candidate : ranking.candidates)
               EXPECT_GE(candidate.predicted.value / ranking.bound.time, 1 - rounding)
-                  << name << ", " << ms << " ms, " << to_string(in) << ": " << to_string(candidate.choice);
+                  << name << ", " << to_string(kernel) << ", " << to_string(in) << ": " << to_string(candidate.choice);
           } catch (const Unsupported&) {
             continue;  // the GPU's memory is too small
           }
         }
       }
   }
+  EXPECT_GT(candidates, 100u);
+}
+
+// Many waves of thread blocks, whose last ones are almost full.
+TEST(Bound, is_never_above_a_candidate_for_round_sizes_and_long_kernels_on_built_in_profiles) {
+  expect_bound_of_all_strategies({{1_GiB, 512_MiB}, {256_MiB, 256_MiB}, {64_MiB, 1_GiB}},
+                                 {milliseconds(1), milliseconds(100), Seconds{1}}, {256, 1024});
+}
+
+// Grids that do not fill the GPU, or fill it little more than once.
+TEST(Bound, is_never_above_a_candidate_for_small_grids_on_built_in_profiles) {
+  expect_bound_of_all_strategies({{64_KiB, 64_KiB}, {1_MiB, 300_KiB}, {3_MiB, 1_MiB}, {5_MiB, 5_MiB}},
+                                 {microseconds(20), milliseconds(1), milliseconds(50)}, {128, 1000});
 }
 
 TEST(Bound, is_below_the_low_end_of_every_prediction) {

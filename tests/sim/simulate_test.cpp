@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <functional>
+#include <limits>
 #include <random>
+#include <string_view>
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/model/van_werkhoven_2014.hpp"
@@ -249,6 +253,30 @@ TEST(Simulate, refuses_more_device_memory_than_the_gpu_has_with_the_numbers) {
     EXPECT_NE(std::string(e.what()).find("2 MiB"), std::string::npos) << e.what();
     EXPECT_NE(std::string(e.what()).find("1 MiB"), std::string::npos) << e.what();
   }
+}
+
+// A profile that is built in C++ was read by nobody, so its figures may be anything.
+TEST(Simulate, refuses_times_that_are_not_finite_or_do_not_advance) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const std::vector<std::function<void(Profile&, double)>> figures{
+      [](Profile& p, double x) { p.gpus[0].launch_latency->value = Seconds{x}; },
+      [](Profile& p, double x) { p.links[0].h2d.costs.front().latency_overhead.value = Seconds{x}; },
+      [](Profile& p, double x) { p.links[0].d2h.costs.front().gap.value = Seconds{x}; },
+      [](Profile& p, double x) { p.links[0].h2d.per_byte.value = PerByte{x}; },
+      [](Profile& p, double x) { p.submission.launch->value = Seconds{x}; }};
+  const Job job = in_out_job(1_MiB, 1_MiB, microseconds(50), 1 << 18);
+  const Schedule schedule = find_strategy("streams").schedule(job, {.chunks = 3}, roomy);
+  for (std::size_t f = 0; f < figures.size(); ++f)
+    for (const double value : {infinity, std::nan(""), 5e-324, 1e300, -infinity}) {
+      Profile profile = planted_profile();
+      figures[f](profile, value);
+      try {
+        EXPECT_TRUE(std::isfinite(simulate(schedule, profile).timeline.makespan.count())) << f << ' ' << value;
+        EXPECT_TRUE(std::isfinite(value)) << f << ' ' << value << " was simulated";
+      } catch (const Error& error) {
+        EXPECT_NE(std::string_view(error.what()).find("time"), std::string_view::npos) << error.what();
+      }
+    }
 }
 
 TEST(Simulate, ends_with_any_number_of_blocks) {

@@ -66,6 +66,28 @@ void launch_graphs() {
   check(cudaStreamSynchronize(stream));
 }
 
+/// Launches on both GPUs and waits for the stream of the first one while the second one is current.
+void wait_from_the_other_gpu() {
+  int gpus = 0;
+  check(cudaGetDeviceCount(&gpus));
+  if (gpus < 2) std::exit(77);
+  std::vector<float*> device(2);
+  std::vector<cudaStream_t> streams(2);
+  for (int gpu = 0; gpu < 2; ++gpu) {
+    check(cudaSetDevice(gpu));
+    check(cudaMalloc(&device[gpu], bytes));
+    for (int other = 0; other <= gpu; ++other) check(cudaStreamCreate(&streams[gpu]));
+  }
+  for (int step = 0; step < steps; ++step) {
+    for (int gpu = 0; gpu < 2; ++gpu) {
+      check(cudaSetDevice(gpu));
+      add_one<<<items / 256, 256, 0, streams[gpu]>>>(device[gpu]);
+    }
+    check(cudaStreamSynchronize(streams[0]));
+  }
+  check(cudaDeviceSynchronize());
+}
+
 /// What a profiler in the program would do. CUPTI may refuse it, and the program goes on.
 void profile_itself() {
   void* const cupti = dlopen("libcupti.so.13", RTLD_NOW);
@@ -93,6 +115,10 @@ int run(const std::string& way) {
   }
   if (way == "profiles_itself") profile_itself();
   if (way == "launches_graphs") launch_graphs();
+  if (way == "waits_from_the_other_gpu") {
+    wait_from_the_other_gpu();
+    return 0;
+  }
   if (way == "uses_threads") {
     std::vector<std::thread> threads;
     for (int i = 0; i < 4; ++i) threads.emplace_back(work);
