@@ -113,8 +113,9 @@ std::set<std::string> NsysDatabase::columns_of(const std::string& table) const {
   query(fmt::format("SELECT name, length(dflt_value) FROM pragma_table_info('{}')", table), [&](NsysRow& row) {
     const std::string name = row.text();
     if (row.integer(0) > most_default_bytes)
-      fail(fmt::format("column {} of table {} has a default of more than {}, which each row without a value would repeat",
-                       name, table, to_string(Bytes{most_default_bytes})),
+      fail(fmt::format(
+               "column {} of table {} has a default of more than {}, which each row without a value would repeat", name,
+               table, to_string(Bytes{most_default_bytes})),
            "export the report again");
     columns.insert(name);
   });

@@ -17,6 +17,9 @@ namespace shiplap {
 namespace {
 
 constexpr std::size_t listed_per_strategy = 4;
+// Where the best candidate has more chunks than this, it alone is listed of its strategy: its interval takes 15
+// simulations, which is a quarter of a second for 2^14 chunks.
+constexpr std::uint32_t most_chunks_of_several = 2048;
 
 /// Whether the space asks for several chunks and the strategy has none.
 bool cannot_cut(const Strategy& strategy, const SearchSpace& space) {
@@ -53,7 +56,8 @@ std::vector<std::vector<Candidate>> best_of_each_strategy(const Job& job, const 
     }
     into.assumptions = search.assumptions;
     sort_by_preference(search.tried);
-    search.tried.resize(std::min(search.tried.size(), listed_per_strategy));
+    const bool is_long = search.tried.front().choice.chunks > most_chunks_of_several;
+    search.tried.resize(std::min(search.tried.size(), is_long ? 1 : listed_per_strategy));
     best.push_back(std::move(search.tried));
   }
   std::ranges::move(notes, std::back_inserter(into.assumptions));

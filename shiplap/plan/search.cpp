@@ -20,8 +20,8 @@ constexpr std::uint64_t chunks_on_gpu = 8;        // wanted on the GPU at a time
 constexpr std::uint32_t most_streams = 32;
 // Chunks that host threads move may be smaller than others: what the threads touch stays in their caches.
 constexpr std::uint32_t most_staged_chunks = 1024;
-// Ramps of more chunks than this are tried only when they are asked for: they make the first and the last chunk smaller,
-// which is less than 0.1 % of the data then.
+// Ramps of more chunks than this are tried only when they are asked for: they make the first and the last chunk
+// smaller, which is less than 0.1 % of the data then.
 constexpr std::uint32_t most_ramped_chunks = 1024;
 // Number of ops of all schedules that a search keeps, about 200 MB. Later schedules are built anew when they are among
 // the best.

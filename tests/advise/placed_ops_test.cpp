@@ -95,7 +95,8 @@ TEST(PlacedOps, order_a_graph_with_what_came_before_and_comes_next_in_each_of_it
   const PlacedOps placed = placed_ops(made.recording);
   ASSERT_EQ(placed.ops.size(), 5u);
   EXPECT_EQ(placed.ops[3].after, (std::vector<std::size_t>{0, 1}));
-  EXPECT_EQ(placed.ops[4].after, (std::vector<std::size_t>{3})) << "the wait is for the graph, whose last op is in stream 2";
+  EXPECT_EQ(placed.ops[4].after, (std::vector<std::size_t>{3}))
+      << "the wait is for the graph, whose last op is in stream 2";
 }
 
 // Whoever drops the wait reads results too early.

@@ -26,8 +26,9 @@ TEST(Search, of_any_size_that_is_planned_simulates_a_limited_number_of_ops) {
 
 TEST(Ranking, refuses_arrays_larger_than_it_plans_also_where_their_sum_exceeds_64_bits) {
   for (const Bytes size : {most_planned, Bytes{~0ull} / 2, Bytes{~0ull} / 16 * 9})
-    EXPECT_NE(message_of<UsageError>([&] { rank(in_out_job(size, size, Seconds{1}, 1 << 20), find_profile("h200")); })
-                  .find("a plan is made for at most 1 PiB"),
+    EXPECT_NE(message_of<UsageError>([&] {
+                rank(in_out_job(size, size, Seconds{1}, 1 << 20), find_profile("h200"));
+              }).find("a plan is made for at most 1 PiB"),
               std::string::npos)
         << to_string(size);
 }

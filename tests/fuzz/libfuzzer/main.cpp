@@ -19,8 +19,9 @@ namespace {
 const shiplap::fuzz::Target* target = nullptr;
 
 // Numbers that are the least, the largest, or where arithmetic loses its digits.
-constexpr std::array<std::string_view, 14> odd_numbers{"0",    "5e-324", "1e-300", "1e-290", "1e-12",      "0.001",      "1",
-                                                       "1000", "1e9",    "1e18",   "1e300",  "2147483648", "4294967295", "-1"};
+constexpr std::array<std::string_view, 14> odd_numbers{"0",     "5e-324",     "1e-300",     "1e-290", "1e-12",
+                                                       "0.001", "1",          "1000",       "1e9",    "1e18",
+                                                       "1e300", "2147483648", "4294967295", "-1"};
 
 /// The numbers in the text, each as its begin and its length.
 std::vector<std::pair<std::size_t, std::size_t>> numbers_in(std::string_view text) {
