@@ -39,13 +39,18 @@ struct NamedFile {
   fs::path path;
 };
 
+/// A folder as a user may have written it, without the '/' that means all that is in a folder.
+fs::path without_last_slash(fs::path path) {
+  return path.has_filename() || !path.has_parent_path() ? path : path.parent_path();
+}
+
 void add_named_files(const CLI::App& command, std::vector<NamedFile>& files) {
   for (const CLI::Option* option : command.get_options()) {
     const auto declared = declarations().find(option);
     if (declared == declarations().end()) continue;
     const auto& [use, named] = declared->second;
     for (const std::string& value : option->results())
-      for (fs::path& path : named ? named(value) : std::vector<fs::path>{value})
+      for (fs::path& path : named ? named(value) : std::vector{without_last_slash(value)})
         if (!path.empty()) files.push_back({option->get_name(), use, std::move(path)});
   }
   for (const CLI::App* subcommand : command.get_subcommands()) add_named_files(*subcommand, files);

@@ -44,7 +44,7 @@ void keep_only(const std::string& model, std::vector<ModelComparison>& compariso
 void add_predict(CLI::App& app) {
   auto flags = std::make_shared<PredictFlags>();
   auto* command = app.add_subcommand(
-      "predict", "What every model says of a workload: the simulation, and the papers' closed forms beside it");
+      "predict", "What every model and paper says of a workload: answers of the papers, simulation, closed forms");
   add_workload_flags(*command, flags->workload);
   add_choice_flags(*command, flags->choice);
   add_device_or_profile_flags(*command, flags->node);
@@ -69,7 +69,9 @@ void run_predict(const PredictFlags& flags) {
   std::vector<ModelComparison> comparisons;
   for (const Choice& choice : best_of_each(made.ranking))
     comparisons.push_back(compare_models(made.job, profile, choice, made.limits));
+  std::vector<PaperAnswer> answers = paper_answers(made.job, profile);
   keep_only(flags.model, comparisons);
+  if (flags.model != "all") std::erase_if(answers, [&](const PaperAnswer& a) { return a.paper != flags.model; });
   show_simulation(opened, flags.node, flags.json);
   if (flags.json) {
     Json choices = Json::array();
@@ -81,11 +83,14 @@ void run_predict(const PredictFlags& flags) {
                 {"profile", profile.name},
                 {"profile_hash", parameter_hash(profile)},
                 {"profile_origin", to_string(profile.origin)},
+                {"papers", to_json(answers)},
                 {"choices", std::move(choices)}});
     return;
   }
-  print(fmt::format("{} on profile {} ({})\nkernel time: {}\n\n{}", made.job.name, profile.name,
-                    parameter_hash(profile), made.job.cost.origin, models_report(comparisons, style_of_stdout())));
+  print(fmt::format("{} on profile {} ({})\nkernel time: {}\n\n", made.job.name, profile.name, parameter_hash(profile),
+                    made.job.cost.origin));
+  if (!answers.empty()) print(paper_answers_report(answers, style_of_stdout()) + "\n");
+  print(models_report(comparisons, style_of_stdout()));
 }
 
 }  // namespace shiplap::cli

@@ -115,6 +115,7 @@ Json json_of(const Plan& plan, Origin origin, const Report& report) {
   json["profile_hash"] = plan.ranking.profile_hash;
   json["profile_origin"] = to_string(origin);
   json["kernel_cost"] = plan.ranking.kernel_cost_origin;
+  json["kernel"] = plan.ranking.kernel ? to_json(*plan.ranking.kernel) : Json(nullptr);
   json["assumptions"] = plan.ranking.assumptions;
   json["pins"] = plan.pins;
   json["race"] = plan.race ? to_json(*plan.race) : Json(nullptr);
@@ -125,8 +126,9 @@ void show(const RunFlags& flags, const Plan& plan, const Report& report) {
   const TextStyle style = style_of_stdout();
   print(run_report(report, style));
   print("\n" +
-        wrap(fmt::format("predicted on profile {} ({}); kernel time {}", plan.ranking.profile,
-                         plan.ranking.profile_hash, plan.ranking.kernel_cost_origin),
+        wrap(fmt::format("predicted on profile {} ({}); kernel time {}{}", plan.ranking.profile,
+                         plan.ranking.profile_hash, plan.ranking.kernel_cost_origin,
+                         plan.ranking.kernel ? ": " + to_string(*plan.ranking.kernel) : ""),
              style.width) +
         "\n");
   print(assumptions_report(plan.ranking.assumptions, style));

@@ -154,12 +154,21 @@ def test_views_of_an_item_function_have_the_names_of_its_text():
     assert shiplap._kernels.require_names("f", ["chunk", "x", "y"], other) is other
 
 
+class _Foreign:
+    """An array of a library whose addresses are unknown, as those of JAX on a host."""
+
+    shape = (64,)
+
+
 def test_results_that_nobody_reads_are_refused_with_the_way_that_works(node):
     x, y = np.ones(64), np.zeros(64)
     job = shiplap.Job(64, "twice").in_("x", x).out("y", y).takes(1e-4)
     for returns in (lambda chunk, x, y: 2 * x, lambda chunk, x, y: (y, 2 * x), lambda chunk, x, y: x):
         with pytest.raises(shiplap.UsageError, match=r"returned an array of shape .*y\[:\] = result"):
             node.plan(job.host_kernel(returns)).run()
+    for lists in (lambda chunk, x, y: (2 * x).tolist(), lambda chunk, x, y: {"y": 2 * x}, lambda chunk, x, y: _Foreign()):
+        with pytest.raises(shiplap.UsageError, match=r"nobody reads what it returns: .*y\[:\] = result"):
+            node.plan(job.host_kernel(lists)).run()
     for fine in (
         lambda chunk, x, y: np.multiply(x, 2, out=y),
         lambda chunk, x, y: (np.multiply(x, 2, out=y)[1:], len(x), None),

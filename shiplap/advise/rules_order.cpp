@@ -2,10 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 
 #include "shiplap/advise/rules.hpp"
 #include "shiplap/advise/step_edit.hpp"
+#include "shiplap/advise/unread_results.hpp"
 
 namespace shiplap {
 namespace {
@@ -56,9 +56,6 @@ StepOp one_copy(const ProgramStep& step, std::size_t first, std::size_t end, con
   return all;
 }
 
-/// Whether an op of the step brings results to the host.
-bool brings_results(const StepOp& op) { return op.copies_to_host || (op.kind == StepOp::Kind::copy && !op.to_device); }
-
 }  // namespace
 
 std::optional<ChangedStep> batch_copies(const ProgramStep& step, const Profile& profile) {
@@ -90,17 +87,20 @@ std::optional<ChangedStep> batch_copies(const ProgramStep& step, const Profile& 
 std::optional<ChangedStep> copy_asynchronously(const ProgramStep& step, const Profile&) {
   StepEdit edit(step);
   std::size_t copies = 0;
-  std::set<std::pair<std::uint32_t, std::uint32_t>> bringing;  // GPU and stream of results that the host may wait for
+  UnreadResults results(step);
   for (std::size_t i = 0; i < step.ops.size(); ++i) {
     const StepOp& op = step.ops[i];
-    if (brings_results(op)) bringing.insert({op.gpu, op.stream});
     const auto is_copy_to_gpu = [&](const EarlierOp& earlier) {
       const StepOp& awaited = step.ops[earlier.op];
-      // A wait for the last copy of a stream is one for the results before it, too.
-      return earlier.steps == 0 && !bringing.contains({awaited.gpu, awaited.stream}) &&
-             awaited.kind == StepOp::Kind::copy && awaited.to_device && awaited.host_memory != MemoryKind::pageable;
+      return earlier.steps == 0 && awaited.kind == StepOp::Kind::copy && awaited.to_device &&
+             awaited.host_memory != MemoryKind::pageable;
     };
-    if (op.kind == StepOp::Kind::wait && !op.after.empty() && std::ranges::all_of(op.after, is_copy_to_gpu)) {
+    const bool is_for_copies =
+        op.kind == StepOp::Kind::wait && !op.after.empty() && std::ranges::all_of(op.after, is_copy_to_gpu);
+    // A wait for a copy may be one for results that were on their way before it, too.
+    const bool is_left_out = is_for_copies && !results.are_awaited_by(i);
+    if (!is_left_out) results.perform(i);
+    if (is_left_out) {
       edit.leave_out(i);
       ++copies;
       continue;
@@ -122,20 +122,16 @@ std::optional<ChangedStep> drop_waits(const ProgramStep& step, const Profile&) {
   if (step.migrations.to_device.count + step.migrations.to_host.count > 0) return std::nullopt;
   StepEdit edit(step);
   std::size_t dropped = 0;
-  using Stream = std::pair<std::uint32_t, std::uint32_t>;  // GPU and stream
-  std::set<Stream> bringing;  // streams with copies to the host that no wait has covered yet
+  UnreadResults results(step);
   for (std::size_t i = 0; i < step.ops.size(); ++i) {
     const StepOp& op = step.ops[i];
-    if (brings_results(op) && !op.blocks) bringing.insert({op.gpu, op.stream});
     const bool of_this_step = std::ranges::all_of(op.after, [](const EarlierOp& e) { return e.steps == 0; });
-    if (op.kind == StepOp::Kind::wait && bringing.empty() && of_this_step && !op.after.empty()) {
+    if (op.kind == StepOp::Kind::wait && !results.any() && of_this_step && !op.after.empty()) {
       edit.leave_out(i);
       ++dropped;
       continue;
     }
-    if (op.kind == StepOp::Kind::wait)
-      for (const EarlierOp& awaited : op.after)
-        if (awaited.steps == 0) bringing.erase({step.ops[awaited.op].gpu, step.ops[awaited.op].stream});
+    results.perform(i);
     edit.keep(i);
   }
   if (dropped == 0) return std::nullopt;

@@ -137,7 +137,7 @@ History History::from_json(const JsonReader& json) {
 
 History read_history(const std::string& file) {
   if (!is_there(file)) return {};
-  const Json json = read_json_file(file);
+  const Json json = parse_json(read_regular_file(file), file);
   return History::from_json(JsonReader(json, file));
 }
 

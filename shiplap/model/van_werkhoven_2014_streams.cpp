@@ -136,4 +136,13 @@ std::optional<double> as_printed::eq5_optimum(const Work& w, Seconds gap) {
   return std::sqrt(((w.in > w.out ? p.out : p.in) + p.kernel) / gap.count());
 }
 
+std::optional<double> as_printed::optimal_streams(const Work& w, Category category) {
+  const Seconds gap = (w.h2d.gap + w.d2h.gap) / 2;
+  const bool kernel_dominates = w.kernel > w.in * w.h2d.per_byte;
+  if (category == Category::implicit_sync_one_engine)
+    return kernel_dominates ? eq1_optimum(w, gap) : eq2_optimum(w, gap);
+  if (kernel_dominates) return std::nullopt;
+  return category == Category::one_engine ? eq4_smallest_useful(w, gap) : eq5_optimum(w, gap);
+}
+
 }  // namespace shiplap::van_werkhoven_2014

@@ -39,6 +39,10 @@ double eq2_optimum(const Work&, Seconds gap);
 std::optional<double> eq4_smallest_useful(const Work&, Seconds gap);
 /// √((Tdh + tE)/g) if Bhd > Bdh, √((Thd + tE)/g) if Bdh > Bhd. It is printed for "dominant transfers" only.
 std::optional<double> eq5_optimum(const Work&, Seconds gap);
+/// The number of streams by the rule of §VI for the category and for what dominates, by tE > Thd: `eq1_optimum` and
+/// `eq2_optimum`; for dominant transfers `eq4_smallest_useful` and `eq5_optimum`. nullopt where the paper has no rule:
+/// for a dominant kernel of categories 2 and 3, and for equal numbers of bytes there. g is the mean of both directions.
+std::optional<double> optimal_streams(const Work&, Category);
 
 }  // namespace as_printed
 

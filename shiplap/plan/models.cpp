@@ -8,6 +8,7 @@
 
 #include "shiplap/core/quantity_json.hpp"
 #include "shiplap/model/gomez_luna_2012.hpp"
+#include "shiplap/model/papers.hpp"
 #include "shiplap/model/roofline.hpp"
 #include "shiplap/model/van_werkhoven_2014.hpp"
 #include "shiplap/plan/variation.hpp"
@@ -19,8 +20,8 @@ namespace {
 
 using van_werkhoven_2014::Category;
 
-constexpr const char* van_werkhoven = "van-werkhoven-2014";
-constexpr const char* gomez_luna = "gomez-luna-2012";
+using papers::gomez_luna;
+using papers::van_werkhoven;
 constexpr const char* roofline_model = "roofline";
 
 ModelPrediction without_form(std::string model, std::string why) {
@@ -107,13 +108,12 @@ void add_gomez_luna(const Job& job, const Profile& profile, const Choice& choice
   const auto category = paper_category(profile.gpus.front(), choice);
   if (!category || category == Category::two_engines)
     return models.push_back(without_form(gomez_luna, "the paper has GPUs with one copy engine only"));
-  const auto calls = profile.host ? profile.host->calls.find("create stream") : decltype(profile.host->calls.end()){};
-  const bool known = profile.host && calls != profile.host->calls.end();
+  const std::optional<Seconds> per_stream = cost_of_stream(profile);
   const auto work = paper_parameters(job, 1, profile, false);
-  if (!work || !known) return models.push_back(without_form(gomez_luna, "needs t_sc, what making a stream costs"));
+  if (!work || !per_stream) return models.push_back(without_form(gomez_luna, "needs t_sc, what making a stream costs"));
   const gomez_luna_2012::Work w{
       .times = {.h2d = work->in * work->h2d.per_byte, .kernel = work->kernel, .d2h = work->out * work->d2h.per_byte},
-      .per_stream = time_at(calls->second, 1_B)};
+      .per_stream = *per_stream};
   const bool sync = category == Category::implicit_sync_one_engine;
   const Architecture architecture = sync ? Architecture::cc2 : Architecture::cc1;
   models.push_back(

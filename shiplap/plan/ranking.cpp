@@ -153,6 +153,7 @@ Ranking rank(const Job& job, const Profile& profile, const Limits& limits, const
                  .profile = profile.name,
                  .profile_hash = parameter_hash(profile),
                  .kernel_cost_origin = job.cost.origin,
+                 .kernel = kernel_rates(job),
                  .bound = bound(job, profile, space.gpus),
                  .ideal_overlap = ideal_overlap(job, profile, space.gpus),
                  .candidates = {},

@@ -10,6 +10,7 @@
 #include "shiplap/core/statistics.hpp"
 #include "shiplap/plan/bound.hpp"
 #include "shiplap/plan/ideal_overlap.hpp"
+#include "shiplap/plan/kernel_rates.hpp"
 #include "shiplap/schedule/timeline.hpp"
 #include "shiplap/strategy/strategy.hpp"
 #include "shiplap/workload/job.hpp"
@@ -79,6 +80,7 @@ struct Ranking {
   std::string profile;                   ///< name of the profile
   std::string profile_hash;              ///< parameter_hash of the profile
   std::string kernel_cost_origin;        ///< KernelCost::origin
+  std::optional<KernelRates> kernel{};   ///< the kernel alone, where its time is known
   Bound bound;                           ///< the time that no strategy is below
   IdealOverlap ideal_overlap;            ///< the time of the longest stage alone, which pipelines approach
   std::vector<Candidate> candidates;     ///< by predicted time, at least one: several of the preferred strategy, and

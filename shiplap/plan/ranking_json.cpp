@@ -113,6 +113,7 @@ Json to_json(const Ranking& plan) {
             {"profile", plan.profile},
             {"profile_hash", plan.profile_hash},
             {"kernel_cost", plan.kernel_cost_origin},
+            {"kernel", plan.kernel ? to_json(*plan.kernel) : Json(nullptr)},
             {"bound", quantity_json(plan.bound.time)},
             {"bound_by", plan.bound.set_by()},
             {"ideal_overlap", quantity_json(plan.ideal_overlap.time)},

@@ -9,7 +9,24 @@ namespace {
 
 std::string time_or_dash(Seconds t) { return t > Seconds{0} ? to_string(t) : "–"; }
 
+/// The number with four digits and its unit, "" where there is none.
+std::string number(std::optional<double> value, const std::string& unit) {
+  if (!value) return "";
+  if (unit == "ms") return to_string(Seconds{*value / 1e3});
+  return unit == "1" ? fmt::format("{:.4g}", *value) : fmt::format("{:.4g} {}", *value, unit);
+}
+
 }  // namespace
+
+std::string paper_answers_report(std::span<const PaperAnswer> answers, const TextStyle& style) {
+  Table table({{"paper"}, {"question"}, {"answer"}, {"as printed"}, {"source"}});
+  for (const PaperAnswer& a : answers) {
+    const std::string value = number(a.value, a.unit);
+    table.add({a.paper, a.question, value + (value.empty() || a.words.empty() ? "" : ", ") + a.words,
+               a.printed ? number(a.printed, a.unit) : "–", a.source});
+  }
+  return table.text(style);
+}
 
 std::string models_report(std::span<const ModelComparison> comparisons, const TextStyle& style) {
   std::string out;

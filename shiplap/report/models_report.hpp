@@ -5,9 +5,13 @@
 #include <string>
 
 #include "shiplap/plan/models.hpp"
+#include "shiplap/plan/paper_answers.hpp"
 #include "shiplap/report/table.hpp"
 
 namespace shiplap {
+
+/// A table of the answers, each with the equation or section that it comes from.
+std::string paper_answers_report(std::span<const PaperAnswer>, const TextStyle& = {});
 
 /// For each choice a table of the models with the parts of their times, and a table of the quantities by which the
 /// simulated time grows by at least 0.005 % for 1 %.

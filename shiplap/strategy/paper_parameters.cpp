@@ -36,4 +36,11 @@ std::optional<van_werkhoven_2014::Category> paper_category(const GpuModel& gpu, 
   return gpu.implicit_sync == ImplicitSync::none ? Category::one_engine : Category::implicit_sync_one_engine;
 }
 
+std::optional<Seconds> cost_of_stream(const Profile& profile) {
+  if (!profile.host) return std::nullopt;
+  const auto call = profile.host->calls.find("create stream");
+  if (call == profile.host->calls.end()) return std::nullopt;
+  return time_at(call->second, 1_B);
+}
+
 }  // namespace shiplap

@@ -20,4 +20,7 @@ std::optional<van_werkhoven_2014::Category> paper_category(const GpuModel&, cons
 std::optional<van_werkhoven_2014::Work> paper_parameters(const Job&, std::uint32_t chunks, const Profile&,
                                                          bool overlapping);
 
+/// t_sc of Gómez-Luna et al. 2012: what making a stream costs the host; nullopt when the profile does not have it.
+std::optional<Seconds> cost_of_stream(const Profile&);
+
 }  // namespace shiplap

@@ -209,6 +209,52 @@ TEST(DropWaits, keeps_the_wait_for_results_after_a_wait_for_another_stream) {
   EXPECT_FALSE(drop_waits(made.step, planted_profile()));
 }
 
+// The event is recorded behind the copy in: who has waited for it may refill the input, and has no result.
+TEST(DropWaits, keeps_the_wait_for_results_after_a_wait_for_an_earlier_op_of_their_stream) {
+  MadeStep made;
+  made.in(1_MiB);
+  made.kernel(milliseconds(1));
+  made.out(1_MiB);
+  made.wait({{0, 0}});
+  made.wait({{2, 0}});
+  EXPECT_FALSE(drop_waits(made.step, planted_profile()));
+}
+
+TEST(DropWaits, keeps_the_wait_for_results_of_the_step_before) {
+  MadeStep made;
+  made.in(1_MiB);
+  made.wait({{0, 0}});  // also for the results in the same stream
+  made.kernel(milliseconds(1));
+  made.out(1_MiB);
+  EXPECT_FALSE(drop_waits(made.step, planted_profile()));
+  EXPECT_FALSE(copy_asynchronously(made.step, planted_profile()));
+}
+
+TEST(DropWaits, drops_a_wait_where_the_step_before_has_waited_for_its_results) {
+  MadeStep made;
+  made.kernel(milliseconds(1));
+  made.wait({{0, 0}});
+  made.out(1_MiB);
+  made.wait({{2, 0}});
+  const auto changed = drop_waits(made.step, planted_profile());
+  ASSERT_TRUE(changed);
+  EXPECT_EQ(changed->step.ops.size(), 3u);
+}
+
+// A copy in of stream 2 begins after the results of stream 1, so a wait for it is a wait for these.
+TEST(CopyAsynchronously, keeps_a_wait_through_which_results_of_another_stream_are_waited_for) {
+  MadeStep made;
+  made.kernel(milliseconds(1), 1);
+  made.out(1_MiB, MemoryKind::pinned, 1);
+  made.in(1_MiB, MemoryKind::pinned, 2);
+  made.last().after = {{1, 0}};
+  made.wait({{2, 0}});
+  EXPECT_FALSE(copy_asynchronously(made.step, planted_profile()));
+  made.step.ops[2].after.clear();
+  made.wait({{1, 0}});
+  EXPECT_TRUE(copy_asynchronously(made.step, planted_profile()));
+}
+
 TEST(DropWaits, leaves_waits_for_something_unknown) {
   MadeStep made;
   made.kernel(milliseconds(1));

@@ -41,6 +41,7 @@ const std::map<std::string, std::vector<std::string>, std::less<>> rule{
       "workload/job.hpp",
       "plan/ranking.hpp",
       "plan/models.hpp",
+      "plan/paper_answers.hpp",
       "plan/memory_choice.hpp",
       "plan/mover_choice.hpp",
       "plan/mover_table.hpp",

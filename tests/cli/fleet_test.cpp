@@ -104,6 +104,23 @@ TEST_F(FleetCommand, names_a_history_that_cannot_be_read) {
   }
 }
 
+TEST_F(FleetCommand, does_not_wait_for_a_pipe_as_its_history) {
+  const fs::path fleet = checked_nodes(2);
+  ASSERT_EQ(mkfifo((folder / "pipe").c_str(), 0600), 0);
+  expect_refused(shiplap("fleet collect '" + fleet.string() + "' --history '" + (folder / "pipe").string() + "'"), 1,
+                 {"pipe"});
+}
+
+// As the shell completes the name of a folder.
+TEST_F(FleetCommand, keeps_its_history_in_a_folder_that_is_named_with_a_slash) {
+  const fs::path fleet = checked_nodes(2);
+  for (const char* folder_of_checks : {"", "/", "//"}) {
+    const Outcome judged = shiplap("fleet collect '" + fleet.string() + folder_of_checks + "' --history '" +
+                                   (fleet / "history.json").string() + "'");
+    EXPECT_EQ(judged.code, 0) << folder_of_checks << judged.err;
+  }
+}
+
 TEST_F(FleetCommand, fails_when_there_is_nothing_to_judge) {
   fs::create_directory(folder / "empty");
   const Outcome empty = shiplap("fleet collect " + (folder / "empty").string());

@@ -95,7 +95,7 @@ def _require_unkept(name: str, chunk: Chunk, found: list[View]) -> None:
     if left:
         raise UsageError(
             f"{name} kept array {left[0]._layout.name} after its call, and the next chunks use the same memory: keep a "
-            "copy, as with array.copy()"
+            "copy, as with array.copy(), and of an exception error.with_traceback(None), since tracebacks hold arrays"
         )
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import inspect
+import numbers
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -236,16 +237,28 @@ def _address(array: Any) -> int | None:
 def require_no_result(name: str, returned: Any, views: Sequence[View]) -> None:
     """Raise UsageError when a kernel returned arrays other than those that it writes, because nobody reads them."""
     ended(name, returned)
-    for array in returned if isinstance(returned, (tuple, list)) else (returned,):
-        address = _address(array) if getattr(array, "shape", ()) else None
-        if address is None or any(
+    for array in _results(returned):
+        shape = getattr(array, "shape", ())
+        is_number = isinstance(array, numbers.Number) and isinstance(returned, (list, dict))
+        if not shape and not is_number:
+            continue
+        address = _address(array) if shape else None
+        if address is not None and any(
             view.writeable and view.ptr <= address < view.ptr + max(1, view.nbytes) for view in views
         ):
             continue
+        what = f"an array of shape {tuple(shape)}" if shape else f"a {type(returned).__name__} of numbers"
         raise UsageError(
-            f"{name} returned an array of shape {tuple(array.shape)}, and nobody reads what it returns: write the "
-            'result into the array that it gets, as in y[:] = result (with arrays="jax" results are returned)'
+            f"{name} returned {what}, and nobody reads what it returns: write the result into the array that it gets, "
+            'as in y[:] = result (with arrays="jax" results are returned)'
         )
+
+
+def _results(returned: Any) -> Iterable[Any]:
+    """Return what a kernel returned, one by one where it is a tuple, a list or a dict."""
+    if isinstance(returned, dict):
+        return returned.values()
+    return returned if isinstance(returned, (tuple, list)) else (returned,)
 
 
 LIBRARIES: dict[str, type[Library]] = {

@@ -1,0 +1,98 @@
+#include "shiplap/plan/paper_answers.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string_view>
+
+#include "tests/support/jobs.hpp"
+#include "tests/support/planted_profile.hpp"
+
+namespace shiplap {
+namespace {
+
+/// The equation of state with one output on van Werkhoven 2014's GTX Titan: 42 levels.
+Job titan_state(double kernel_ms) { return in_out_job(Bytes{704643072}, Bytes{352321536}, milliseconds(kernel_ms), 42); }
+
+const PaperAnswer& answer(const std::vector<PaperAnswer>& answers, std::string_view paper, std::string_view question) {
+  for (const PaperAnswer& a : answers)
+    if (a.paper == paper && a.question.starts_with(question)) return a;
+  throw std::out_of_range(std::string(question));
+}
+
+// √((T_dh + tE)/g_hd) and eq 5 at 42 chunks, from Table I with 60-digit decimals.
+TEST(PaperAnswers, give_the_optimum_of_two_engines_by_table_1) {
+  const auto answers = paper_answers(titan_state(5), paper_profile({.copy_engines = 2}));
+  EXPECT_NEAR(*answer(answers, "van-werkhoven-2014", "optimal number").value, 114.68406558544498, 1e-9);
+  const PaperAnswer& divisor = answer(answers, "van-werkhoven-2014", "best divisor");
+  EXPECT_EQ(divisor.value, 42.0);
+  EXPECT_EQ(divisor.words, "59.52 ms");
+  EXPECT_EQ(answer(answers, "van-werkhoven-2014", "dominant stage").words,
+            "copies to the GPU; category 3, dominant transfers");
+  EXPECT_EQ(answer(answers, "van-werkhoven-2014", "implicit is faster").value, 0.0);
+  EXPECT_EQ(answer(answers, "gomez-luna-2012", "optimal").words, "the paper has GPUs with one copy engine only");
+}
+
+// √(Thd/g_dh), and as printed with one g, here the mean of 2.503 and 2.674 µs.
+TEST(PaperAnswers, give_the_optimum_with_implicit_synchronisation_as_printed_and_corrected) {
+  const auto answers = paper_answers(
+      titan_state(200), paper_profile({.copy_engines = 1, .implicit_sync = ImplicitSync::until_ended}));
+  const double copies_us = 704643072 * 8.318392e-5;
+  const PaperAnswer& optimum = answer(answers, "van-werkhoven-2014", "optimal number");
+  EXPECT_NEAR(*optimum.value, std::sqrt(copies_us / 2.674), 1e-6);
+  EXPECT_NEAR(*optimum.printed, std::sqrt(copies_us / 2.5885), 1e-6);
+  EXPECT_EQ(answer(answers, "van-werkhoven-2014", "dominant stage").words, "the kernel; category 1, dominant kernel");
+}
+
+// Two chunks save half of the kernel by eq 2 and cost a gap in each direction: from tE = 2·(2.503 + 2.674) µs on.
+TEST(PaperAnswers, give_the_kernel_time_from_which_streams_pay) {
+  const auto answers = paper_answers(
+      titan_state(5), paper_profile({.copy_engines = 1, .implicit_sync = ImplicitSync::until_ended}));
+  EXPECT_NEAR(*answer(answers, "van-werkhoven-2014", "streams is faster").value, 10.354e-3, 1e-6);
+  EXPECT_EQ(answer(answers, "van-werkhoven-2014", "streams is faster").unit, "ms");
+}
+
+// t_T = 12 ms, t_E = 11.9 ms, t_sc = 0.1 ms: eq 2 has 120 streams, and the least time is at √(12/0.1) = 10.95.
+TEST(PaperAnswers, give_the_streams_of_2012_as_printed_and_corrected) {
+  const PaperDirection slow{.latency_overhead = Seconds{0}, .per_byte = {1e-9}, .gap = Seconds{0}};
+  Profile profile = paper_profile({.copy_engines = 1, .h2d = slow, .d2h = slow});
+  const Job job = in_out_job(Bytes{6'000'000}, Bytes{6'000'000}, milliseconds(11.9), 1000);
+  EXPECT_NE(answer(paper_answers(job, profile), "gomez-luna-2012", "optimal").words.find("needs t_sc"),
+            std::string::npos);
+  profile.host.emplace();
+  profile.host->calls["create stream"] = {{1_B, Interval<Seconds>::exact(milliseconds(0.1))}};
+  const auto answers = paper_answers(job, profile);
+  EXPECT_NEAR(*answer(answers, "gomez-luna-2012", "t_sc").value, 0.1, 1e-12);
+  EXPECT_NEAR(*answer(answers, "gomez-luna-2012", "optimal").printed, 120, 1e-6);
+  EXPECT_NEAR(*answer(answers, "gomez-luna-2012", "optimal").value, std::sqrt(120), 1e-9);
+  EXPECT_EQ(answer(answers, "gomez-luna-2012", "best whole").value, 11.0);
+}
+
+// saxpy over 20·2^20 floats in 1.5 ms: 3·4·N bytes and 2·N operations.
+TEST(PaperAnswers, give_the_metrics_of_harris) {
+  Job job = in_out_job(160_MiB, 80_MiB, milliseconds(1.5), 20 << 20);
+  EXPECT_NE(answer(paper_answers(job, paper_profile()), "harris-2012", "effective").words.find("needs the bytes"),
+            std::string::npos);
+  job.device_traffic = 240_MiB;
+  job.flops = 2.0 * (20 << 20);
+  const auto answers = paper_answers(job, paper_profile());
+  EXPECT_NEAR(*answer(answers, "harris-2012", "effective").value, 167.77216, 1e-5);
+  EXPECT_NEAR(*answer(answers, "harris-2012", "rate").value, 27.962, 1e-3);
+}
+
+TEST(PaperAnswers, say_what_is_missing_and_are_numbers_in_json) {
+  Profile profile = paper_profile();
+  profile.links.clear();
+  EXPECT_EQ(answer(paper_answers(titan_state(5), profile), "van-werkhoven-2014", "all").words,
+            "the profile has no link, or the kernel no cost");
+  const PaperDirection no_gap{.latency_overhead = Seconds{0}, .per_byte = {1e-9}, .gap = Seconds{0}};
+  for (const unsigned engines : {1u, 2u})
+    for (const Json& a : to_json(paper_answers(titan_state(5), paper_profile({.copy_engines = engines, .h2d = no_gap, .d2h = no_gap}))))
+      for (const char* key : {"printed", "value"})
+        EXPECT_TRUE(!a.contains(key) || std::isfinite(a[key].get<double>())) << a;
+}
+
+}  // namespace
+}  // namespace shiplap
