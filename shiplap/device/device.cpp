@@ -28,6 +28,7 @@ StreamGap::~StreamGap() = default;
 Device::~Device() = default;
 MemoryKind Device::kind_of(const std::byte*, Bytes /*size*/) const { return MemoryKind::pageable; }
 Memory Device::pin(std::byte*, Bytes) { throw Unsupported("this device does not pin memory that came from elsewhere"); }
+void Device::require_pinnable(std::byte* data, Bytes) { static_cast<void>(pin(data, Bytes{1})); }
 std::unique_ptr<Execution> Device::prepare_behind(const Execution& /*other*/, const Schedule&, const Bindings&) {
   throw Unsupported("executions of this device do not share streams");
 }

@@ -38,6 +38,9 @@ class Device : public std::enable_shared_from_this<Device> {
   /// it, and the last one unpins it. Memory that others have pinned stays as it is. Throws Error with a remedy when the
   /// system refuses or only a part of the memory is pinned already, Unsupported where the device cannot pin.
   virtual Memory pin(std::byte*, Bytes);
+  /// Throws Error, as `pin` does, for memory whose kind the system refuses to pin: files that are mapped shared, memory
+  /// that cannot be written. Only the first and the last byte are tried, and other threads do not see them pinned.
+  virtual void require_pinnable(std::byte*, Bytes);
   /// Checks the schedule (`validate`) and prepares it to run with the bindings. The memory and kernels of the bindings
   /// must outlive the execution. Throws Error for an unsound schedule or bindings that do not fit it, Unsupported for
   /// what the device cannot do.

@@ -58,4 +58,13 @@ Memory PinnedRegions::hold(std::byte* data, Bytes size, Functions functions) {
   return {data, size, Place::host(), MemoryKind::pinned, std::move(release)};
 }
 
+void PinnedRegions::try_to_pin(std::byte* data, const Functions& functions) {
+  const std::lock_guard guard(mutex_);
+  const auto range = range_at(data);
+  const bool is_held = range != ranges_.end() && range->first <= data;
+  if (is_held || functions.is_pinned()) return;
+  functions.pin();
+  functions.unpin(data);
+}
+
 }  // namespace shiplap

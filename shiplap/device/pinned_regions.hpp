@@ -34,6 +34,12 @@ class PinnedRegions : public std::enable_shared_from_this<PinnedRegions> {
   /// them, because memory can be pinned once only, and a copy must not cross the border between two pinned ranges.
   Memory hold(std::byte* data, Bytes size, Functions);
 
+  /// Pins one byte and unpins it again, unless it is held or pinned already. Throws what `pin` throws. Nobody who looks
+  /// with `undisturbed` sees it pinned.
+  void try_to_pin(std::byte*, const Functions&);
+  /// While the result lives nothing is pinned or unpinned.
+  [[nodiscard]] std::unique_lock<std::mutex> undisturbed() { return std::unique_lock(mutex_); }
+
  private:
   struct Range {
     std::byte* end = nullptr;

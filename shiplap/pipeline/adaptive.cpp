@@ -39,39 +39,48 @@ Job planned(const Node& node, const Job& batch, std::span<const std::span<std::b
   return result;
 }
 
-/// The device memory of the choice that needs the least for a batch; 0 where none fits at all.
-Bytes least_device_memory(Job batch, const AdaptiveOptions& options, const Limits& limits) {
-  for (Array& array : batch.arrays) array.memory = MemoryKind::pinned;
-  batch.cost = {.points = {{batch.items, Interval<Seconds>::exact(microseconds(1))}}, .origin = "stated"};
-  std::optional<Bytes> least;
-  for (const Choice& choice : options.choices.empty() ? steady_choices(batch) : options.choices) {
+/// Whether a choice can do the batch within these limits.
+bool fits(const Job& batch, const AdaptiveOptions& options, const Limits& limits) {
+  const std::vector<Choice> choices = options.choices.empty() ? steady_choices(batch) : options.choices;
+  return std::ranges::any_of(choices, [&](const Choice& choice) {
     try {
-      Bytes needed{0};
-      for (const Buffer& buffer : find_strategy(choice.strategy).schedule(batch, choice, limits).buffers)
-        if (buffer.place.is_gpu()) needed += buffer.size;
-      least = std::min(least.value_or(needed), needed);
-    } catch (const Error&) {  // the choice does not fit
+      static_cast<void>(find_strategy(choice.strategy).schedule(batch, choice, limits));
+      return true;
+    } catch (const Error&) {
+      return false;
     }
+  });
+}
+
+/// The largest number of batches up to `most` among which the device memory can be divided; 0 where none fits at all.
+std::uint64_t batches_in_device_memory(const Job& batch, const AdaptiveOptions& options, const Limits& limits,
+                                       unsigned most) {
+  unsigned fitting = 0;
+  for (unsigned tried = most; fitting < most; tried = fitting + (most - fitting + 1) / 2) {
+    if (fits(batch, options, limits.fraction(1, tried)))
+      fitting = tried;
+    else
+      most = tried - 1;
   }
-  return least.value_or(Bytes{0});
+  return fitting;
 }
 
 /// Throws UsageError for more batches than fit. Where not a single one fits, what fails first says why.
-void require_room(const Job& batch, const AdaptiveOptions& options, const Limits& limits) {
+void require_room(Job batch, const AdaptiveOptions& options, const Limits& limits) {
+  for (Array& array : batch.arrays) array.memory = MemoryKind::pinned;
+  batch.cost = {.points = {{batch.items, Interval<Seconds>::exact(microseconds(1))}}, .origin = "stated"};
   Bytes on_host{0};
   for (const Array& array : batch.arrays) on_host += size_on_host(array);
-  const Bytes on_gpu = least_device_memory(batch, options, limits);
   const auto host = available_host_memory();
-  std::uint64_t fit = std::numeric_limits<std::uint64_t>::max();
-  if (host && on_host.count > 0) fit = std::min(fit, host->size.count / on_host.count);
-  if (on_gpu.count > 0) fit = std::min(fit, limits.device_memory.count / on_gpu.count);
   const bool too_many = options.in_flight > most_in_flight;
+  std::uint64_t fit = batches_in_device_memory(batch, options, limits, options.slots);
+  if (host && on_host.count > 0) fit = std::min(fit, host->size.count / on_host.count);
   if (!too_many && (fit == 0 || options.slots <= fit)) return;
   throw UsageError(fmt::format(
-      "`{}` {}: at most {} batches are in flight, and each needs {} of pinned memory and {} of device memory, of which "
-      "{} and {} are available: give at most {}",
+      "`{}` {}: at most {} batches are in flight; each needs {} of pinned memory, of which {} are available, and all "
+      "share {} of device memory: give at most {}",
       too_many || options.slots == options.in_flight ? "in_flight" : "slots",
-      too_many ? options.in_flight : options.slots, most_in_flight, to_string(on_host), to_string(on_gpu),
+      too_many ? options.in_flight : options.slots, most_in_flight, to_string(on_host),
       host ? to_string(*host) : "an unknown amount", to_string(limits.device_memory),
       std::max<std::uint64_t>(1, std::min(fit, most_in_flight))));
 }

@@ -143,14 +143,11 @@ std::vector<std::span<std::byte>> ranges_to_pin(const Job& job) {
   return ranges;
 }
 
-/// Why the arrays cannot be pinned where they are; "" when they can. The system refuses memory by its kind (files that
-/// are mapped shared, memory that cannot be written), so the first and last byte of each range are tried.
+/// Why the arrays cannot be pinned where they are; "" when they can.
 std::string why_not_pinned(Device& device, const Job& job) {
   try {
-    for (const std::span<std::byte> range : ranges_to_pin(job)) {
-      static_cast<void>(device.pin(range.data(), 1_B));
-      static_cast<void>(device.pin(&range.back(), 1_B));
-    }
+    for (const std::span<std::byte> range : ranges_to_pin(job))
+      device.require_pinnable(range.data(), Bytes{range.size()});
   } catch (const Error& error) {
     return fmt::format("these arrays cannot be pinned where they are: {}", error.what());
   }

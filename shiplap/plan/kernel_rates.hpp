@@ -21,7 +21,7 @@ struct KernelRates {
 
 /// The rates of the job's kernel; nullopt when the time of the kernel is not known or 0.
 std::optional<KernelRates> kernel_rates(const Job&);
-/// "56.41 µs, 3.57 TB/s effective bandwidth, 594.8 GFLOP/s".
+/// A text such as "56.41 µs, 3.57 TB/s effective bandwidth, 594.8 GFLOP/s".
 std::string to_string(const KernelRates&);
 /// "time" in ms, "effective_bandwidth" in GB/s and "gigaflops"; null where they are not known.
 Json to_json(const KernelRates&);

@@ -116,8 +116,8 @@ void add_van_werkhoven(const Forms& forms, std::uint64_t items, std::vector<Pape
                        std::optional<double> value, std::string words) {
     if (value && !std::isfinite(*value)) value.reset(), words = "any: more chunks cost nothing, because the gap is 0";
     if (printed && !std::isfinite(*printed)) printed.reset();
-    answers.push_back({van_werkhoven, std::move(question), std::move(source), std::move(unit), printed, value,
-                       std::move(words)});
+    answers.push_back(
+        {van_werkhoven, std::move(question), std::move(source), std::move(unit), printed, value, std::move(words)});
   };
   const std::uint32_t near = forms.chunks_near_optimum();
   const Work work = forms.work(near);
@@ -127,13 +127,16 @@ void add_van_werkhoven(const Forms& forms, std::uint64_t items, std::vector<Pape
                   work.kernel > stages.h2d ? "kernel" : "transfers"));
   add("optimal number of chunks", "§VI", "1", van_werkhoven_2014::as_printed::optimal_streams(work, forms.category()),
       van_werkhoven_2014::optimal_streams(work, forms.category()), "");
-  const std::uint32_t divisor =
-      best_divisor(items, [&](std::uint32_t n) { return forms.streams(n); }, forms.limit());
+  const std::uint32_t divisor = best_divisor(
+      items, [&](std::uint32_t n) { return forms.streams(n); }, forms.limit());
   add("best divisor of the items", "§VI", "1", {}, divisor, to_string(forms.streams(divisor)));
   const bool helps = van_werkhoven_2014::second_copy_engine_helps(stages, near);
   const bool printed = van_werkhoven_2014::as_printed::second_copy_engine_helps(stages, near);
   add("a second copy engine helps", "§IV", "", {}, {},
-      fmt::format("{}{}", helps ? "yes" : "no", helps == printed ? "" : printed ? "; as printed, yes" : "; as printed, no"));
+      fmt::format("{}{}", helps ? "yes" : "no",
+                  helps == printed ? ""
+                  : printed        ? "; as printed, yes"
+                                   : "; as printed, no"));
   for (const auto& [name, time] : {std::pair{"streams", &Forms::best_streams}, std::pair{"implicit", &Forms::implicit},
                                    std::pair{"hybrid", &Forms::best_hybrid}}) {
     const std::optional<Seconds> least = break_even(forms, time);
@@ -157,7 +160,12 @@ void add_gomez_luna(const Forms& forms, const Profile& profile, std::vector<Pape
   answers.push_back({gomez_luna, "optimal number of streams", "eqs 2, 4, 6, 8", "1",
                      as_printed::optimal_streams(work, on), optimal_streams(work, on), ""});
   const std::uint32_t best = best_streams(work, on, forms.limit());
-  answers.push_back({gomez_luna, "best whole number of streams", "eqs 1, 3, 5, 7", "1", {}, best,
+  answers.push_back({gomez_luna,
+                     "best whole number of streams",
+                     "eqs 1, 3, 5, 7",
+                     "1",
+                     {},
+                     best,
                      fmt::format("{:.2f} times as fast as without", speedup(work, best, on))});
 }
 
@@ -165,10 +173,20 @@ void add_harris(const Job& job, std::vector<PaperAnswer>& answers) {
   const std::optional<KernelRates> rates = kernel_rates(job);
   const std::string words = "kernel time " + job.cost.origin.substr(0, job.cost.origin.find(' '));
   if (rates && rates->effective_bandwidth)
-    answers.push_back({harris, "effective bandwidth of the kernel", "(R_B + W_B) / t", "GB/s", {},
-                       in_gigabytes_per_second(*rates->effective_bandwidth), words});
+    answers.push_back({harris,
+                       "effective bandwidth of the kernel",
+                       "(R_B + W_B) / t",
+                       "GB/s",
+                       {},
+                       in_gigabytes_per_second(*rates->effective_bandwidth),
+                       words});
   else
-    answers.push_back({harris, "effective bandwidth of the kernel", "(R_B + W_B) / t", "", {}, {},
+    answers.push_back({harris,
+                       "effective bandwidth of the kernel",
+                       "(R_B + W_B) / t",
+                       "",
+                       {},
+                       {},
                        "needs the bytes that the kernel reads and writes in device memory (`device_traffic`)"});
   if (rates && rates->gigaflops)
     answers.push_back({harris, "rate of the kernel", "operations / t", "GFLOP/s", {}, *rates->gigaflops, words});

@@ -1,5 +1,6 @@
 #include "shiplap/pipeline/adaptive.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -61,6 +62,18 @@ TEST(Adaptive, refuses_more_batches_than_fit_and_says_how_many_do) {
   const auto fit = static_cast<std::uint32_t>(std::stoul(said.substr(said.find(before) + before.size())));
   EXPECT_LT(fit, 64u);
   Adaptive(small, summing(microseconds(60)), {.in_flight = fit});
+  EXPECT_THAT(refused(small, {.in_flight = fit + 1}), ::testing::HasSubstr(fmt::format("give at most {}", fit)));
+}
+
+// Half of the memory each: a pipeline of chunks needs less than the whole batch on the GPU.
+TEST(Adaptive, takes_as_many_batches_as_the_memory_can_be_divided_among) {
+  const auto device = open_virtual(planted_profile(), "virtual:planted");
+  Node node = node_of(*device, planted_profile());
+  Bytes batch{0};
+  for (const Array& array : summing(microseconds(60)).arrays) batch += array.size;
+  node.limits.device_memory = Bytes{2 * batch.count};
+  for (const std::uint32_t in_flight : {2u, 3u, 4u, 8u})
+    EXPECT_NO_THROW(Adaptive(node, summing(microseconds(60)), {.in_flight = in_flight})) << in_flight;
 }
 
 /// Times of a run under a policy of each kind.

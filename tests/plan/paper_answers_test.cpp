@@ -14,7 +14,9 @@ namespace shiplap {
 namespace {
 
 /// The equation of state with one output on van Werkhoven 2014's GTX Titan: 42 levels.
-Job titan_state(double kernel_ms) { return in_out_job(Bytes{704643072}, Bytes{352321536}, milliseconds(kernel_ms), 42); }
+Job titan_state(double kernel_ms) {
+  return in_out_job(Bytes{704643072}, Bytes{352321536}, milliseconds(kernel_ms), 42);
+}
 
 const PaperAnswer& answer(const std::vector<PaperAnswer>& answers, std::string_view paper, std::string_view question) {
   for (const PaperAnswer& a : answers)
@@ -37,8 +39,8 @@ TEST(PaperAnswers, give_the_optimum_of_two_engines_by_table_1) {
 
 // √(Thd/g_dh), and as printed with one g, here the mean of 2.503 and 2.674 µs.
 TEST(PaperAnswers, give_the_optimum_with_implicit_synchronisation_as_printed_and_corrected) {
-  const auto answers = paper_answers(
-      titan_state(200), paper_profile({.copy_engines = 1, .implicit_sync = ImplicitSync::until_ended}));
+  const auto answers =
+      paper_answers(titan_state(200), paper_profile({.copy_engines = 1, .implicit_sync = ImplicitSync::until_ended}));
   const double copies_us = 704643072 * 8.318392e-5;
   const PaperAnswer& optimum = answer(answers, "van-werkhoven-2014", "optimal number");
   EXPECT_NEAR(*optimum.value, std::sqrt(copies_us / 2.674), 1e-6);
@@ -48,8 +50,8 @@ TEST(PaperAnswers, give_the_optimum_with_implicit_synchronisation_as_printed_and
 
 // Two chunks save half of the kernel by eq 2 and cost a gap in each direction: from tE = 2·(2.503 + 2.674) µs on.
 TEST(PaperAnswers, give_the_kernel_time_from_which_streams_pay) {
-  const auto answers = paper_answers(
-      titan_state(5), paper_profile({.copy_engines = 1, .implicit_sync = ImplicitSync::until_ended}));
+  const auto answers =
+      paper_answers(titan_state(5), paper_profile({.copy_engines = 1, .implicit_sync = ImplicitSync::until_ended}));
   EXPECT_NEAR(*answer(answers, "van-werkhoven-2014", "streams is faster").value, 10.354e-3, 1e-6);
   EXPECT_EQ(answer(answers, "van-werkhoven-2014", "streams is faster").unit, "ms");
 }
@@ -89,7 +91,8 @@ TEST(PaperAnswers, say_what_is_missing_and_are_numbers_in_json) {
             "the profile has no link, or the kernel no cost");
   const PaperDirection no_gap{.latency_overhead = Seconds{0}, .per_byte = {1e-9}, .gap = Seconds{0}};
   for (const unsigned engines : {1u, 2u})
-    for (const Json& a : to_json(paper_answers(titan_state(5), paper_profile({.copy_engines = engines, .h2d = no_gap, .d2h = no_gap}))))
+    for (const Json& a :
+         to_json(paper_answers(titan_state(5), paper_profile({.copy_engines = engines, .h2d = no_gap, .d2h = no_gap}))))
       for (const char* key : {"printed", "value"})
         EXPECT_TRUE(!a.contains(key) || std::isfinite(a[key].get<double>())) << a;
 }

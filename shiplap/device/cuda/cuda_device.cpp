@@ -22,6 +22,7 @@
 #include "shiplap/device/cuda/stream_gap.hpp"
 #include "shiplap/device/host_work.hpp"
 #include "shiplap/device/pattern.hpp"
+#include "shiplap/device/pinned_regions.hpp"
 #include "shiplap/schedule/succession.hpp"
 
 namespace shiplap {
@@ -85,14 +86,13 @@ class CudaDevice final : public MeasurableDevice {
     void* data = nullptr;
     check(api_, api_.malloc_device(&data, size.count), "cudaMalloc",
           fmt::format("{} of device memory on cuda:{}", to_string(size), gpu));
-    return {static_cast<std::byte*>(data), size, place, kind, [&api = api_](std::byte* p) {
-              if (api.free_device(p) != cudaSuccess) static_cast<void>(api.get_last_error());
-            }};
+    return {static_cast<std::byte*>(data), size, place, kind, Release<&Api::free_device>(api_)};
   }
 
   MemoryKind kind_of(const std::byte* data, Bytes size) const override {
     const CallersGpu callers(api_);
     select();
+    const auto undisturbed = PinnedRegions::of_process()->undisturbed();
     const cudaMemoryType type = type_of_range(api_, data, size, [] { return std::string("memory of the caller"); });
     return type == cudaMemoryTypeHost      ? MemoryKind::pinned
            : type == cudaMemoryTypeManaged ? MemoryKind::managed
@@ -104,8 +104,14 @@ class CudaDevice final : public MeasurableDevice {
     if (size.count == 0) return {nullptr, size, Place::host(), MemoryKind::pinned, [](std::byte*) {}};
     const CallersGpu callers(api_);
     select();
-    return pin_in_process(api_, data, size,
-                          [&] { return fmt::format("pinning {} of the caller's memory", to_string(size)); });
+    return pin_in_process(api_, data, size, pinning(size));
+  }
+
+  void require_pinnable(std::byte* data, Bytes size) override {
+    if (size.count == 0) return;
+    const CallersGpu callers(api_);
+    select();
+    try_to_pin_in_process(api_, data, size, pinning(size));
   }
 
   bool is_capturing(void* stream) const override {
@@ -198,6 +204,11 @@ class CudaDevice final : public MeasurableDevice {
         api_, static_cast<unsigned>(gpu_attribute(api_, cudaDevAttrMultiProcessorCount, gpu))));
   }
 
+  /// What an error says of the caller's memory.
+  static std::function<std::string()> pinning(Bytes size) {
+    return [size] { return fmt::format("pinning {} of the caller's memory", to_string(size)); };
+  }
+
   /// Makes the GPU current for this thread, inside of a CallersGpu.
   void select(int gpu) const { check(api_, api_.set_device(gpu), "cudaSetDevice", fmt::format("cuda:{}", gpu)); }
   void select() const { select(index_); }
@@ -236,9 +247,7 @@ class CudaDevice final : public MeasurableDevice {
     void* data = nullptr;
     check(api_, api_.malloc_managed(&data, size.count, cudaMemAttachGlobal), "cudaMallocManaged",
           fmt::format("{} of managed memory", to_string(size)));
-    Memory memory(static_cast<std::byte*>(data), size, place, MemoryKind::managed, [&api = api_](std::byte* p) {
-      if (api.free_device(p) != cudaSuccess) static_cast<void>(api.get_last_error());
-    });
+    Memory memory(static_cast<std::byte*>(data), size, place, MemoryKind::managed, Release<&Api::free_device>(api_));
     touch_pages(memory.bytes());
     if (place.is_host()) return memory;
     const StreamHandle stream = make_stream(api_, "bringing managed memory to the GPU");

@@ -40,16 +40,21 @@ void CudaExecution::require_runnable(const RunOptions& options) const {
 }
 
 CudaExecution::~CudaExecution() {
+  if (!in_flight_) return;
   const CallersGpu callers(api_);
-  if (in_flight_) abandon(Deadline{});  // the destructor waits without limit
+  static_cast<void>(api_.set_device(gpus_.gpus.front()));
+  abandon(Deadline{});  // the destructor waits without limit
 }
 
 bool CudaExecution::overdue() const {
-  return overdue_ && std::ranges::any_of(used_handles_, [this](cudaStream_t stream) {
-           const bool busy = api_.stream_query(stream) == cudaErrorNotReady;
-           if (busy) static_cast<void>(api_.get_last_error());
-           return busy;
-         });
+  if (!overdue_) return false;
+  const CallersGpu callers(api_);
+  static_cast<void>(api_.set_device(gpus_.gpus.front()));
+  return std::ranges::any_of(used_handles_, [this](cudaStream_t stream) {
+    const bool busy = api_.stream_query(stream) == cudaErrorNotReady;
+    if (busy) static_cast<void>(api_.get_last_error());
+    return busy;
+  });
 }
 
 void CudaExecution::leave_overdue_run() {
@@ -114,6 +119,7 @@ RunResult CudaExecution::wait() {
     return result;
   }
   try {
+    select(gpus_.gpus.front());
     wait_for_end();
     result = observed();
     gate_.reset();

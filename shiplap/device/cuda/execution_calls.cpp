@@ -182,7 +182,7 @@ void CudaExecution::call(const Command& command, const HostAction& action) {
       if (const cudaError_t error = api_.stream_create_with_flags(&stream, cudaStreamNonBlocking); error != cudaSuccess)
         fail(command, error, "cudaStreamCreateWithFlags");
       const std::lock_guard lock(obtained_guard_);
-      created_.emplace_back(stream, Release<&Api::stream_destroy>{&api_});
+      created_.emplace_back(stream, Release<&Api::stream_destroy>(api_));
       return;
     }
     case HostCall::Kind::destroy_stream: {

@@ -73,7 +73,12 @@ void CudaExecution::capture(void* stream) {
   leave_overdue_run();
   if (in_flight_) throw Error("a run is in flight: wait for it before capturing another in a stream");
   if (clocks_.size() > 1) throw Unsupported("a graph is of one GPU: run what several GPUs do without capturing it");
+  if (schedule_.ops.empty()) return;
   if (used_handles_.empty()) throw Unsupported("a schedule without streams cannot be captured: run it on the host");
+  // What cannot be captured is refused before the first call, so that the caller's capture goes on.
+  for (const std::vector<Command>& of_agent : commands_)
+    for (const Command& command : of_agent)
+      if (command.host) static_cast<void>(node_of(command));
   if (lists_) lists_->check();
   select(gpus_.gpus.front());
   options_ = {};

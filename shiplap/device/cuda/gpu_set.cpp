@@ -27,7 +27,7 @@ struct PeerAccess::State {
 };
 
 PeerAccess::State& PeerAccess::shared() {
-  static State state;
+  static State& state = *new State;  // is never deleted, because devices may outlive static objects
   return state;
 }
 

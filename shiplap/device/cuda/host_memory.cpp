@@ -17,6 +17,7 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/device/cuda/check.hpp"
+#include "shiplap/device/cuda/handles.hpp"
 #include "shiplap/device/host_work.hpp"
 
 namespace shiplap {
@@ -144,9 +145,8 @@ Memory allocate_pinned(const Api& api, Place place, MemoryKind kind, Bytes size)
   const std::string what = fmt::format("{} of {} memory", to_string(size), to_string(kind));
   check(api, api.host_register(data, size.count, cudaHostRegisterPortable | cudaHostRegisterMapped), "cudaHostRegister",
         what);
-  Memory memory(data, size, place, kind, [&api, mapping](std::byte* p) {
-    if (api.host_unregister(p) != cudaSuccess) static_cast<void>(api.get_last_error());
-  });
+  Memory memory(data, size, place, kind,
+                [unregister = Release<&Api::host_unregister>(api), mapping](std::byte* p) { unregister(p); });
   // Kernels use the host address, so both addresses must be equal.
   void* on_device = nullptr;
   check(api, api.host_get_device_pointer(&on_device, data, 0), "cudaHostGetDevicePointer", what);
@@ -162,9 +162,7 @@ Memory allocate_by_driver(const Api& api, Place place, MemoryKind kind, Bytes si
   void* data = nullptr;
   check(api, api.host_alloc(&data, size.count, flags), "cudaHostAlloc",
         fmt::format("{} of {} memory", to_string(size), to_string(kind)));
-  return {static_cast<std::byte*>(data), size, place, kind, [&api](std::byte* p) {
-            if (api.free_host(p) != cudaSuccess) static_cast<void>(api.get_last_error());
-          }};
+  return {static_cast<std::byte*>(data), size, place, kind, Release<&Api::free_host>(api)};
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "shiplap/device/cuda/pins.hpp"
 
 #include "shiplap/device/cuda/check.hpp"
+#include "shiplap/device/cuda/handles.hpp"
 #include "shiplap/device/pinned_regions.hpp"
 
 namespace shiplap {
@@ -31,20 +32,28 @@ cudaMemoryType type_of_range(const Api& api, const std::byte* data, Bytes size, 
   return type;
 }
 
+namespace {
+
+PinnedRegions::Functions functions_for(const Api& api, std::byte* data, Bytes size, const Context& context) {
+  return {.is_pinned = [=, &api] { return type_of_range(api, data, size, context) != cudaMemoryTypeUnregistered; },
+          .pin =
+              [=, &api] {
+                const cudaError_t error =
+                    api.host_register(data, size.count, cudaHostRegisterPortable | cudaHostRegisterMapped);
+                if (error != cudaSuccess) fail_call(api, error, "cudaHostRegister", context());
+              },
+          .unpin = Release<&Api::host_unregister>(api)};
+}
+
+}  // namespace
+
 Memory pin_in_process(const Api& api, std::byte* data, Bytes size, const Context& context) {
-  return PinnedRegions::of_process()->hold(
-      data, size,
-      {.is_pinned = [&] { return type_of_range(api, data, size, context) != cudaMemoryTypeUnregistered; },
-       .pin =
-           [&] {
-             const cudaError_t error =
-                 api.host_register(data, size.count, cudaHostRegisterPortable | cudaHostRegisterMapped);
-             if (error != cudaSuccess) fail_call(api, error, "cudaHostRegister", context());
-           },
-       .unpin =
-           [&api](std::byte* p) {
-             if (api.host_unregister(p) != cudaSuccess) static_cast<void>(api.get_last_error());
-           }});
+  return PinnedRegions::of_process()->hold(data, size, functions_for(api, data, size, context));
+}
+
+void try_to_pin_in_process(const Api& api, std::byte* data, Bytes size, const Context& context) {
+  for (std::byte* const at : {data, data + size.count - 1})
+    PinnedRegions::of_process()->try_to_pin(at, functions_for(api, at, 1_B, context));
 }
 
 }  // namespace shiplap

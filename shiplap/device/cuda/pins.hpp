@@ -18,4 +18,8 @@ cudaMemoryType type_of_range(const Api&, const std::byte* data, Bytes size,
 /// outlive the result.
 Memory pin_in_process(const Api&, std::byte* data, Bytes size, const std::function<std::string()>& context);
 
+/// Finds out whether the system pins memory of the kind of these bytes, as Device::require_pinnable does. A GPU must be
+/// selected.
+void try_to_pin_in_process(const Api&, std::byte* data, Bytes size, const std::function<std::string()>& context);
+
 }  // namespace shiplap

@@ -5,6 +5,7 @@
 #include "shiplap/core/error.hpp"
 #include "shiplap/device/cuda/check.hpp"
 #include "shiplap/device/cuda/pins.hpp"
+#include "shiplap/device/pinned_regions.hpp"
 
 namespace shiplap {
 
@@ -47,6 +48,7 @@ void require_fitting(const Schedule& schedule, const Bindings& bindings, const G
     const bool managed = buffer.memory == MemoryKind::managed;
     if (!pinned && !managed && !buffer.place.is_gpu()) continue;
     // With memory of another kind, the run would be slow or block the host without an error.
+    const auto undisturbed = PinnedRegions::of_process()->undisturbed();
     cudaPointerAttributes found{};
     check(api, api.pointer_get_attributes(&found, bindings.buffers[i]), "cudaPointerGetAttributes", buffer.name);
     if (pinned && found.type == cudaMemoryTypeHost)

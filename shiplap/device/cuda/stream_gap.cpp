@@ -24,7 +24,7 @@ void CUDART_CB hold(void* data) {
 class CudaStreamGap final : public StreamGap {
  public:
   CudaStreamGap(const Api& api, cudaStream_t stream)
-      : api_(api), before_(make_order_event(api, "in the caller's stream")) {
+      : api_(api), own_(api), before_(make_order_event(api, "in the caller's stream")) {
     check(api, api.event_record(before_.get(), stream), "cudaEventRecord", "in the caller's stream");
     auto held = std::make_unique<std::shared_ptr<Released>>(released_);
     check(api, api.launch_host_func(stream, hold, held.get()), "cudaLaunchHostFunc", "in the caller's stream");
@@ -35,6 +35,7 @@ class CudaStreamGap final : public StreamGap {
   CudaStreamGap& operator=(const CudaStreamGap&) = delete;
 
   void wait(Seconds limit, const std::function<bool()>& stop) override {
+    const OwnContext::Scope scope(own_);
     const Deadline deadline = Deadline::in(limit);
     const auto [error, call] = wait_for(api_, before_.get(), deadline, stop);
     if (error == cudaErrorNotReady && deadline.passed())
@@ -53,6 +54,7 @@ class CudaStreamGap final : public StreamGap {
 
  private:
   const Api& api_;
+  OwnContext own_;
   Event before_;
   std::shared_ptr<Released> released_ = std::make_shared<Released>(false);
 };

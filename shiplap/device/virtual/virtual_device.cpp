@@ -225,6 +225,8 @@ class VirtualDevice : public MeasurableDevice {
                           .unpin = [given = allocations_](std::byte* p) { given->unpin(p); }});
   }
 
+  void require_pinnable(std::byte*, Bytes) override {}  // all memory is
+
   std::optional<std::vector<unsigned>> numa_nodes(const Memory& memory) const override {
     return memory.place().is_host() ? std::optional(std::vector<unsigned>{memory.place().index}) : std::nullopt;
   }

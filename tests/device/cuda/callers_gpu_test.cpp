@@ -1,6 +1,7 @@
 // The calling thread's GPU, which everything leaves as it was. Needs no GPU: every call is faked.
 #include "shiplap/device/cuda/callers_gpu.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -8,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -71,6 +73,19 @@ std::vector<std::pair<std::string, std::function<void(const Api&)>>> uses() {
            if (schedule.agents.size() == 1) execution->run({.hold = true});
          }
        }},
+      {"gap that is waited for in another thread", on_device([](MeasurableDevice& device) {
+         int stream = 0;
+         const auto gap = device.open_gap(&stream);
+         std::thread([&] { gap->wait(Seconds{1}, {}); }).join();
+       })},
+      {"memory that ends in another thread", on_device([](MeasurableDevice& device) {
+         std::vector<std::byte> data(4096);
+         std::vector<Memory> all;
+         all.push_back(device.allocate(Place::host(), MemoryKind::pinned, 4_KiB));
+         all.push_back(device.allocate(Place::gpu(), MemoryKind::device, 4_KiB));
+         all.push_back(device.pin(data.data(), 4_KiB));
+         std::thread([&] { all.clear(); }).join();
+       })},
       {"failed run",
        [](const Api& api) {
          const auto device = open_cuda(0, api);
@@ -106,6 +121,7 @@ TEST(CallersGpu, is_none_afterwards_for_a_thread_that_had_none) {
     fake_cuda().devices = 3;
     use(api);
     EXPECT_EQ(current(api), nullptr) << name;
+    EXPECT_THAT(fake_cuda().made_contexts, ::testing::IsEmpty()) << name;
   }
 }
 

@@ -138,7 +138,15 @@ TEST_F(CapturedRun, is_refused_for_calls_that_cuda_does_not_capture) {
                   .after = {before}});
   Prepared pinning{*device, schedule, {from.data()}, {}};
   ASSERT_EQ(api.stream_begin_capture(stream.get(), cudaStreamCaptureModeGlobal), cudaSuccess);
+  const int before = fake_cuda().count("event_record");
   EXPECT_THAT(message_of<Unsupported>([&] { run_async(*device, pinning, stream.get()); }), HasSubstr("op 1)"));
+  EXPECT_EQ(fake_cuda().count("event_record"), before) << "streams that were forked and not joined end the capture";
+}
+
+TEST_F(CapturedRun, of_a_job_without_ops_captures_nothing) {
+  Prepared nothing{*device, Schedule{}, {}, {}};
+  ASSERT_EQ(api.stream_begin_capture(stream.get(), cudaStreamCaptureModeGlobal), cudaSuccess);
+  EXPECT_NO_THROW(run_async(*device, nothing, stream.get()));
 }
 
 }  // namespace

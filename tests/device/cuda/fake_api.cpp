@@ -9,6 +9,7 @@
 #include <mutex>
 #include <set>
 #include <span>
+#include <string_view>
 #include <thread>
 #include <utility>
 
@@ -88,11 +89,23 @@ void note_captured(const void* stream, std::function<void()> action = {}) {
   if (action) being_captured->actions.push_back(std::move(action));
 }
 
+/// Calls that CUDA answers without a context. Every other one makes GPU 0 current in a thread that has none.
+bool needs_context(std::string_view name) {
+  static const std::set<std::string_view> without{
+      "set_device",           "get_device_count",       "get_device_properties",
+      "device_get_attribute", "device_can_access_peer", "device_get_pci_bus_id"};
+  return !without.contains(name);
+}
+
 /// What every call that can fail begins with.
 cudaError_t call(const char* name, const void* stream = nullptr, const void* event = nullptr) {
   const std::lock_guard lock(guard);
   FakeCuda& f = fake_cuda();
   f.calls.push_back({name, stream, event});
+  if (selected == none_selected && needs_context(name)) {
+    f.made_contexts.push_back(name);
+    selected = 0;
+  }
   const bool counts = f.fail_name.empty() || f.fail_name == name;
   if (f.fail_at < 0 || !counts || f.fail_at-- > 0) return cudaSuccess;
   f.failed_call = name;

@@ -41,6 +41,7 @@ struct FakeCuda {
   int live_peers = 0;   ///< pairs of GPUs with direct access
   static thread_local cudaError_t last_error;
   std::vector<Call> calls;
+  std::vector<std::string> made_contexts;  ///< calls of threads without a context, which make one on GPU 0
   std::string failed_call;
   /// For each wait of the host for a stream: whether the gate was open (or there was none).
   std::vector<bool> gate_open_at_wait;
