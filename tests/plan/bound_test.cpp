@@ -235,8 +235,8 @@ TEST(Bound, is_never_above_the_simulated_time_of_any_strategy_on_built_in_profil
 }
 
 /// Expects that no candidate of any ranking on a built-in profile is below its bound.
-void expect_bound_of_all_strategies(const std::vector<std::pair<Bytes, Bytes>>& sizes, const std::vector<Seconds>& kernels,
-                                    const std::vector<std::uint64_t>& blocks) {
+void expect_bound_of_all_strategies(const std::vector<std::pair<Bytes, Bytes>>& sizes,
+                                    const std::vector<Seconds>& kernels, const std::vector<std::uint64_t>& blocks) {
   unsigned candidates = 0;
   for (const std::string& name : built_in_profiles()) {
     const Profile profile = find_profile(name);
@@ -271,6 +271,48 @@ TEST(Bound, is_never_above_a_candidate_for_round_sizes_and_long_kernels_on_built
 TEST(Bound, is_never_above_a_candidate_for_small_grids_on_built_in_profiles) {
   expect_bound_of_all_strategies({{64_KiB, 64_KiB}, {1_MiB, 300_KiB}, {3_MiB, 1_MiB}, {5_MiB, 5_MiB}},
                                  {microseconds(20), milliseconds(1), milliseconds(50)}, {128, 1000});
+}
+
+/// A job whose kernel takes nearly all of the time, in grids of many blocks with a last wave that is not full. The
+/// kernel's cost has a point of few items that take longer per item, or a floor of a block for each SM.
+Job job_with_tails(Draw& draw, unsigned sm_count) {
+  const std::uint64_t items = draw.log_integer(100'000, 10'000'000);
+  Job job = in_out_job(Bytes{items}, Bytes{items}, Seconds{draw.log_real(5e-3, 1e-1)}, items);
+  job.threads_per_block = draw.of({128u, 512u, 1024u});
+  job.items_per_block = draw.of({1u, 2u});
+  const KernelCost::Point whole = job.cost.points.front();
+  job.cost.has_floor = draw.one_in(2);
+  const std::uint64_t few = job.cost.has_floor ? sm_count * job.items_per_block : items / 64;
+  const double longer = draw.real(0.9, 1.6);
+  job.cost.points.insert(job.cost.points.begin(),
+                         {few, Interval<Seconds>::exact(whole.work.value * (longer * static_cast<double>(few) /
+                                                                            static_cast<double>(items)))});
+  return job;
+}
+
+// Launches that run at the same time fill each other's last waves. Together they are not faster than the whole job.
+TEST(Bound, is_never_above_the_simulated_time_of_launches_that_fill_each_others_last_waves) {
+  Draw draw(4);
+  const Profile profile = find_profile("h200");
+  double closest = 1e9;
+  std::string what;
+  for (unsigned i = 0; i < 200; ++i) {
+    const Job job = job_with_tails(draw, profile.gpus[0].sm_count);
+    const Seconds least = bound(job, profile).time;
+    for (const Layout layout : {Layout::per_chunk, Layout::few}) {
+      const Choice choice{.strategy = "streams",
+                          .chunks = static_cast<std::uint32_t>(draw.integer(2, 64)),
+                          .layout = layout,
+                          .order = draw.of({IssueOrder::depth, IssueOrder::breadth})};
+      const Schedule schedule = find_strategy("streams").schedule(job, choice, limits_of(profile));
+      const double ratio = simulate(schedule, profile).timeline.makespan / least;
+      if (ratio >= closest) continue;
+      closest = ratio;
+      what = to_string(choice) + ", " + std::to_string(job.items) + " items";
+    }
+  }
+  EXPECT_GE(closest, 1 - rounding) << what;
+  EXPECT_LT(closest, 1.01) << "and is near";
 }
 
 TEST(Bound, is_below_the_low_end_of_every_prediction) {
