@@ -88,14 +88,15 @@ class VanWerkhoven {
   }
 
  private:
-  void has(std::string model, std::string equation, const ClosedForm& form, const van_werkhoven_2014::Work& work,
+  void has(const std::string& model, std::string equation, const ClosedForm& form, const van_werkhoven_2014::Work& work,
            std::uint32_t chunks) const {
-    models_.push_back({.model = std::move(model),
+    models_.push_back({.model = model,
                        .form = std::move(equation),
                        .time = form.time,
                        .assumption = form.assumption,
                        .why_not = {},
                        .parts = parts_of(work, chunks)});
+    if (model != as_printed) models_.back().parts.fixed += time_of_copies_once(job_, profile_);
   }
   void lacks(std::string model, std::string why) const {
     models_.push_back(without_form(std::move(model), std::move(why)));
@@ -110,8 +111,9 @@ class VanWerkhoven {
     has(van_werkhoven, form_of(*category), form, work, chunks);
     const Seconds time = van_werkhoven_2014::as_printed::streams_time(work, chunks, *category);
     std::vector<std::string> assumptions = assumptions_of_chunks(choice_);
-    if (time < form.time) assumptions.emplace_back("the longer one of the paper's two scenarios does not count");
-    has(as_printed, "by tE > Thd", closed_form(job_, profile_, time, std::move(assumptions)), work, chunks);
+    if (time < streams_time(work, chunks, *category))
+      assumptions.emplace_back("the longer one of the paper's two scenarios does not count");
+    has(as_printed, "by tE > Thd", closed_form_as_printed(job_, profile_, time, std::move(assumptions)), work, chunks);
   }
 
   void add_hybrid(const ClosedForm& form) const {
@@ -125,9 +127,8 @@ class VanWerkhoven {
     const auto work = slowed_throughout(*paper_parameters(job_, chunks, profile_, false), *mapped);
     std::vector<std::string> assumptions = assumptions_of_chunks(choice_);
     if (choice_.blocks > 0) assumptions.emplace_back("the kernel has its own grid");
-    has(as_printed, "eq 5",
-        closed_form(job_, profile_, van_werkhoven_2014::as_printed::hybrid_time(work, chunks), std::move(assumptions)),
-        work, chunks);
+    const Seconds time = van_werkhoven_2014::as_printed::hybrid_time(work, chunks);
+    has(as_printed, "eq 5", closed_form_as_printed(job_, profile_, time, std::move(assumptions)), work, chunks);
   }
 
   const Job& job_;

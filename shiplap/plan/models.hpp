@@ -26,7 +26,7 @@ struct ModelPrediction {
     Seconds in{0};          ///< copies to the GPU; in the simulation of a GPU with one copy engine, all copies
     Seconds kernel{0};      ///< kernels
     Seconds out{0};         ///< copies to the host
-    Seconds fixed{0};       ///< latencies and gaps on the critical path
+    Seconds fixed{0};       ///< latencies and gaps on the critical path, and copies of arrays that stay on the GPU
     Seconds submission{0};  ///< time that the host needs to submit all ops
   };
   Parts parts{};

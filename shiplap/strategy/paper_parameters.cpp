@@ -15,12 +15,26 @@ using van_werkhoven_2014::Category;
 using van_werkhoven_2014::UnderLoad;
 using van_werkhoven_2014::Work;
 
-/// The bytes of the arrays that stay on the GPU. They cross the link once for the whole job, before the first launch.
-Bytes bytes_copied_once(const Job& job) {
-  Bytes sum;
+/// The arrays that stay on the GPU and are copied on their own.
+std::vector<const Array*> copied_once(const Job& job, bool back) {
+  std::vector<const Array*> arrays;
   for (const Array& array : job.arrays)
-    if (stays(array.role)) sum += array.size;
+    if (stays(array.role) && !array.prefix_of && (!back || array.role == Role::carried)) arrays.push_back(&array);
+  return arrays;
+}
+
+Bytes bytes_of(const std::vector<const Array*>& arrays) {
+  Bytes sum;
+  for (const Array* array : arrays) sum += array->size;
   return sum;
+}
+
+Seconds time_of_copies(const DirectionModel& direction, const std::vector<const Array*>& arrays) {
+  if (arrays.empty()) return Seconds{0};
+  const Bytes bytes = bytes_of(arrays);
+  const CostAt cost = cost_at(direction, bytes / arrays.size());
+  return van_werkhoven_2014::transfer({cost.latency_overhead, direction.per_byte.value, cost.gap}, bytes,
+                                      static_cast<std::uint32_t>(arrays.size()));
 }
 
 Category category_of(const GpuModel& gpu) {
@@ -112,13 +126,32 @@ std::vector<std::string> assumptions_of_chunks(const Choice& choice) {
   return {"all chunks are equal"};
 }
 
-ClosedForm closed_form(const Job& job, const Profile& profile, Seconds time, std::vector<std::string> assumptions) {
-  if (const Bytes once = bytes_copied_once(job); once.count > 0)
-    assumptions.push_back(fmt::format("no array is copied once; this job copies {} once", to_string(once)));
+std::string all_assumptions(const Job& job, const Profile& profile, Seconds time,
+                            std::vector<std::string> assumptions) {
+  if (std::ranges::any_of(job.arrays, [](const Array& array) { return array.prefix_of.has_value(); }))
+    assumptions.emplace_back("no part of an array must be on the GPU before the first launch");
   const auto& latency = profile.gpus.front().launch_latency;
   if (latency && time < job.cost.at(job.items) + latency->low)
     assumptions.emplace_back("the kernel starts without launch latency");
-  return {.time = time, .assumption = fmt::format("{}", fmt::join(assumptions, "; "))};
+  return fmt::format("{}", fmt::join(assumptions, "; "));
+}
+
+Seconds time_of_copies_once(const Job& job, const Profile& profile) {
+  const LinkModel& link = profile.links.front();
+  return time_of_copies(link.h2d, copied_once(job, false)) + time_of_copies(link.d2h, copied_once(job, true));
+}
+
+ClosedForm closed_form(const Job& job, const Profile& profile, Seconds time, std::vector<std::string> assumptions) {
+  return {.time = time + time_of_copies_once(job, profile),
+          .assumption = all_assumptions(job, profile, time, std::move(assumptions))};
+}
+
+ClosedForm closed_form_as_printed(const Job& job, const Profile& profile, Seconds time,
+                                  std::vector<std::string> assumptions) {
+  const auto once = copied_once(job, false);
+  if (!once.empty())
+    assumptions.push_back(fmt::format("no array is copied once (this job copies {} once)", to_string(bytes_of(once))));
+  return {.time = time, .assumption = all_assumptions(job, profile, time, std::move(assumptions))};
 }
 
 }  // namespace shiplap

@@ -45,8 +45,16 @@ std::optional<van_werkhoven_2014::Work> hybrid_parameters(const Job&, const Choi
 
 /// The assumption of the papers' forms that all chunks are equal, when the choice has others.
 std::vector<std::string> assumptions_of_chunks(const Choice&);
-/// The time of a form with these assumptions and those of all forms that do not hold for the job: no array is copied
-/// once, and a launch has no latency, or one that the form's latencies of copies cover.
+/// The assumptions that are common to all forms and do not hold for the job, added to those given: no launch latency,
+/// or one that `time` covers; no prefix of an array that must be on the GPU before the first launch.
+std::string all_assumptions(const Job&, const Profile&, Seconds time, std::vector<std::string> assumptions);
+/// The time of the copies of arrays that stay on the GPU, which no equation contains: L+o + B·G + g·(n − 1) for n
+/// arrays to the GPU before the first launch, and for the carried ones back after the last one.
+Seconds time_of_copies_once(const Job&, const Profile&);
+/// The closed form with `time` by an equation, for which all arrays are cut, and the copies of arrays that stay on the
+/// GPU before and after it.
 ClosedForm closed_form(const Job&, const Profile&, Seconds time, std::vector<std::string> assumptions = {});
+/// The time as an equation of a paper has it, without arrays that stay on the GPU, which it assumes to be absent.
+ClosedForm closed_form_as_printed(const Job&, const Profile&, Seconds time, std::vector<std::string> assumptions = {});
 
 }  // namespace shiplap

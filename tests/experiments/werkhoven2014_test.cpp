@@ -177,8 +177,8 @@ TEST(Werkhoven2014Tables, a_byte_beside_kernels_counts_the_pauses_too) {
 }
 
 TEST(Werkhoven2014Tables, a_copy_that_ends_before_the_kernel_has_its_own_time) {
-  // 8 MiB: 200 us of kernel, 100 us of copy and 4 us until the next one. 1 block of an H200 shows it: 12.6 GB/s of writes
-  // leave copies 53.3 GB/s (results/h200/reproductions/werkhoven2014/table2.csv).
+  // 8 MiB: 200 us of kernel, 100 us of copy and 4 us until the next one. 1 block of an H200 shows it: 12.6 GB/s of
+  // writes leave copies 53.3 GB/s (results/h200/reproductions/werkhoven2014/table2.csv).
   constexpr double mib = 1 << 20;
   const ZeroCopyBeside row{.in_flight = Bytes{1},
                            .kernel = Interval<Bandwidth>::exact({8 * mib / 200e-6}),
