@@ -121,9 +121,11 @@ class VanWerkhoven {
     has(van_werkhoven, "two stages", form, *hybrid_parameters(job_, choice_, profile_), chunks);
     const auto mapped = explicit_mapped(profile_);
     if (!mapped)
-      return lacks(as_printed, fmt::format("profile {} lacks the rates of copies beside kernels that write host memory "
-                                           "(Table II)",
-                                           profile_.name));
+      return lacks(
+          as_printed,
+          fmt::format("profile {} lacks the rates of copies while a kernel writes host memory, so there is no G "
+                      "of Table II; measure the node",
+                      profile_.name));
     const auto work = slowed_throughout(*paper_parameters(job_, chunks, profile_, false), *mapped);
     std::vector<std::string> assumptions = assumptions_of_chunks(choice_);
     if (choice_.blocks > 0) assumptions.emplace_back("the kernel has its own grid");

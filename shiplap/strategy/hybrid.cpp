@@ -1,6 +1,10 @@
 // hybrid: the input is copied chunk by chunk, and the kernels write their output to host memory (van Werkhoven et al.
 // 2014, section II). hybrid-mirror: the kernels read their input from host memory, and the output is copied. A smaller
 // grid (Choice::blocks) leaves copies more of the link, because fewer bytes of the kernel are in flight.
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "shiplap/strategy/chunked.hpp"
 #include "shiplap/strategy/model_error.hpp"
 #include "shiplap/strategy/paper_parameters.hpp"

@@ -1,5 +1,9 @@
 // implicit: zero-copy. The kernel accesses its input and output in host memory. Only arrays that stay on the GPU are
 // copied (van Werkhoven et al. 2014, section II).
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "shiplap/strategy/chunked.hpp"
 #include "shiplap/strategy/model_error.hpp"
 #include "shiplap/strategy/paper_parameters.hpp"

@@ -38,9 +38,9 @@ bool knows_mapped_writes(const Profile&);
 /// lacks the rates.
 std::optional<van_werkhoven_2014::UnderLoad> explicit_mapped(const Profile&);
 /// The parameters of `hybrid_time` for a choice of `hybrid`: copies in, and writes of the kernel in its grid instead of
-/// copies out. They have the profile's rates of the one beside the other while both move, and the rates alone for the
-/// remainder. Without these rates in the profile, those of copies in one direction hold throughout. nullopt when the
-/// profile has no link or the kernel's cost is unknown.
+/// copies out. While both move they have the profile's rates of kernels that write host memory while H2D copies move,
+/// and for the remainder the rates alone. Without these rates in the profile, those of copies in one direction hold
+/// throughout. nullopt when the profile has no link or the kernel's cost is unknown.
 std::optional<van_werkhoven_2014::Work> hybrid_parameters(const Job&, const Choice&, const Profile&);
 
 /// The assumption of the papers' forms that all chunks are equal, when the choice has others.
