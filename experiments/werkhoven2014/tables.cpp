@@ -66,15 +66,6 @@ loggp::Parameters of_profile(const DirectionModel& direction, Bytes piece) {
 
 }  // namespace
 
-UnderLoad over_kernels_and_pauses(const ZeroCopyBeside& row, const loggp::Parameters& alone, Seconds kernel_gap) {
-  const double bytes = in_bytes(table2_launch);
-  const double running = bytes / row.kernel.value.bytes_per_second;
-  const double meanwhile = std::min(bytes, running * row.copy.value.bytes_per_second);
-  // After the end of the kernel the rest of the copy moves at the rate of copies alone; then the next pair begins.
-  const double period = running + (bytes - meanwhile) * alone.per_byte.seconds + alone.gap.count();
-  return {{period / bytes}, {(running + kernel_gap.count()) / bytes}};
-}
-
 TableTwo table2_of(const Profile& profile) {
   TableTwo found;
   if (profile.links.empty()) return found;

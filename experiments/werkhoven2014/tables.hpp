@@ -8,11 +8,9 @@
 
 #include "experiments/experiment.hpp"
 #include "shiplap/model/van_werkhoven_2014.hpp"
+#include "shiplap/strategy/paper_parameters.hpp"
 
 namespace shiplap::experiments::werkhoven {
-
-/// Bytes that a kernel writes in one launch, the size of a level of the ocean's grid.
-inline constexpr Bytes table2_launch = 8_MiB;
 
 /// G for one grid of kernels that write host memory beside H2D copies.
 struct MappedRow {
@@ -30,10 +28,6 @@ inline constexpr std::string_view here = "here";
 inline constexpr std::string_view mode_copies = "explicit-explicit";
 inline constexpr std::string_view mode_mapped = "explicit-mapped";
 
-/// Average G of copies beside kernels that write the same number of bytes, over kernels and pauses between them. A
-/// profile has the copies' rate only while a kernel runs. `alone` has G and g of such copies without kernels.
-van_werkhoven_2014::UnderLoad over_kernels_and_pauses(const ZeroCopyBeside&, const loggp::Parameters& alone,
-                                                      Seconds kernel_gap);
 /// Table II from a profile.
 TableTwo table2_of(const Profile&);
 

@@ -30,12 +30,18 @@ double fastest(const std::vector<RateOfThreads>& rows) {
   return most;
 }
 
+/// Both directions at the same time at the rates of copies: duplex where the profile has it, else each direction as
+/// alone.
+LinkState both_directions(const LinkModel& link) {
+  return {fastest(link.h2d.duplex ? link.h2d.duplex->per_byte : link.h2d.per_byte),
+          fastest(link.d2h.duplex ? link.d2h.duplex->per_byte : link.d2h.per_byte)};
+}
+
 /// The states with copies alone: H2D, D2H, and duplex. The copy engines serve copies of pageable memory and moving
 /// pages as well.
 std::vector<LinkState> copy_states(const LinkModel& link, const LinkUse& use) {
   LinkState alone{fastest(link.h2d.per_byte), fastest(link.d2h.per_byte)};
-  LinkState both{link.h2d.duplex ? fastest(link.h2d.duplex->per_byte) : alone.in,
-                 link.d2h.duplex ? fastest(link.d2h.duplex->per_byte) : alone.out};
+  LinkState both = both_directions(link);
   const auto also = [](LinkState& state, double in, double out) {
     state = {std::max(state.in, in), std::max(state.out, out)};
   };
@@ -130,7 +136,10 @@ std::vector<LinkState> link_states(const LinkModel& link, const LinkUse& use, co
                                    const std::vector<MeasuredZeroCopy>& measured) {
   const std::vector<LinkState> copies = copy_states(link, use);
   std::vector<LinkState> states = copies;
-  if (link.zero_copy) add_zero_copy_states(states, *link.zero_copy, copies);
+  if (link.zero_copy)
+    add_zero_copy_states(states, *link.zero_copy, copies);
+  else
+    states.push_back(both_directions(link));
   for (const MeasuredZeroCopy& kernel : measured) add_measured_states(states, kernel, bytes, copies);
   if (use.managed && link.managed) {
     states.push_back({fastest(link.managed->demand_h2d), 0});

@@ -52,7 +52,7 @@ class Forms {
     return time(best_integer_near(optimal_streams(at, category_), time, limit_));
   }
   Seconds best_hybrid(Seconds kernel) const {
-    Work at = *paper_parameters(job_, chunks_near_optimum(), profile_, true);
+    Work at = *hybrid_parameters(job_, {.strategy = "hybrid", .chunks = chunks_near_optimum()}, profile_);
     at.kernel = kernel;
     Seconds best = van_werkhoven_2014::hybrid_time(at, 1);
     for (std::uint32_t n = 2; n <= limit_; n *= 2) best = std::min(best, van_werkhoven_2014::hybrid_time(at, n));
@@ -153,7 +153,11 @@ void add_gomez_luna(const Forms& forms, const Profile& profile, std::vector<Pape
   if (forms.category() == Category::two_engines) return say("the paper has GPUs with one copy engine only");
   const std::optional<Seconds> per_stream = cost_of_stream(profile);
   if (!per_stream) return say("needs t_sc, what making a stream costs: `measure` it, the profile has none");
-  const gomez_luna_2012::Work work{.times = stages_of(forms.work(1)), .per_stream = *per_stream};
+  const Work whole = forms.work(1);
+  const gomez_luna_2012::Work work{.times = {.h2d = van_werkhoven_2014::transfer(whole.h2d, whole.in, 1),
+                                             .kernel = whole.kernel,
+                                             .d2h = van_werkhoven_2014::transfer(whole.d2h, whole.out, 1)},
+                                   .per_stream = *per_stream};
   const Architecture on =
       forms.category() == Category::implicit_sync_one_engine ? Architecture::cc2 : Architecture::cc1;
   answers.push_back({gomez_luna, "t_sc, the cost of a stream", "§3", "ms", {}, in_milliseconds(*per_stream), ""});
@@ -196,7 +200,7 @@ void add_harris(const Job& job, std::vector<PaperAnswer>& answers) {
 
 std::vector<PaperAnswer> paper_answers(const Job& job, const Profile& profile) {
   std::vector<PaperAnswer> answers;
-  const std::optional<Category> category = paper_category(profile.gpus.front(), {});
+  const std::optional<Category> category = paper_category(profile.gpus.front(), {.order = IssueOrder::breadth});
   if (has_blocks(job) || !category || !paper_parameters(job, 1, profile, false)) {
     const char* why = has_blocks(job) ? "the papers have equations for contiguous copies"
                       : !category     ? "no form for copies that are held until the last kernel has started"

@@ -100,7 +100,8 @@ Candidate complete_prediction(const Job& job, const Profile& profile, const Limi
   candidate.predicted.low = std::max(candidate.predicted.low, least);
   // The papers have equations for contiguous copies and one GPU.
   if (candidate.choice.gpus == 1 && !has_blocks(job))
-    candidate.closed_form = strategy.predict(job, candidate.choice, profile);
+    if (const auto form = strategy.predict(job, candidate.choice, profile); form && form->assumption.empty())
+      candidate.closed_form = form->time;
   candidate.distance =
       distance(*candidate.schedule, profile, value, ideal_overlap(job, profile, candidate.choice.gpus).time.value);
   return candidate;

@@ -62,7 +62,7 @@ struct Candidate {
   Choice choice;                               ///< the strategy and its parameters
   std::shared_ptr<const Schedule> schedule{};  ///< built once from job, choice and limits; simulated, run and emitted
   Interval<Seconds> predicted;                 ///< 90 % prediction interval of the makespan on the profile's GPU
-  std::optional<Seconds> closed_form{};        ///< the papers' equation for the same choice
+  std::optional<Seconds> closed_form{};        ///< time by the papers' equation, where it covers the job
   bool tied_with_fastest = false;              ///< whether its interval overlaps that of the fastest of its ranking
   Distance distance{};                         ///< causes of the time above ideal overlap
   Timeline timeline{};                         ///< the simulated timeline of `schedule`

@@ -41,18 +41,21 @@ std::string models_report(std::span<const ModelComparison> comparisons, const Te
                  {"out", Align::right},
                  {"fixed", Align::right},
                  {"submission", Align::right}});
+    std::string assumptions;
     std::string missing;
     for (const ModelPrediction& m : comparison.models) {
       if (!m.time) {
         missing += fmt::format("  {}: {}\n", m.model, m.why_not);
         continue;
       }
+      if (!m.assumption.empty())
+        assumptions += fmt::format("  {}, {}: assumes that {}\n", m.model, m.form, m.assumption);
       const double off = *m.time / comparison.simulation.value - 1;
       table.add({m.model, m.form, to_string(*m.time), &m == &comparison.models.front() ? "–" : signed_percent(off),
                  time_or_dash(m.parts.in), time_or_dash(m.parts.kernel), time_or_dash(m.parts.out),
                  time_or_dash(m.parts.fixed), time_or_dash(m.parts.submission)});
     }
-    out += table.text(style, "  ") + missing;
+    out += table.text(style, "  ") + assumptions + missing;
     Table sensitivities({{"1 % more of"}, {"makes it longer by", Align::right}});
     for (const Elasticity& e : comparison.elasticities)
       if (std::abs(e.value) >= 0.005) sensitivities.add({e.quantity, fmt::format("{:.2f} %", e.value)});

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/sim/constants.hpp"
@@ -152,14 +153,21 @@ void OpBuilder::describe_prefetch(const Op& op, const Prefetch& prefetch, OpStat
 
 namespace {
 
-/// Bounds the number of waves. The last of several waves is made full where it lacks blocks only because the number per
-/// wave is whole: else kernels that follow would use the rest, and all together be faster than the GPU's full rate.
+/// Bounds the number of waves, and keeps the fraction of the GPU's rate that the grid uses over its whole time: the
+/// last wave is filled so that all waves together have the same fraction of their blocks as before. If it were emptier,
+/// kernels that follow would use the rest, and all together be faster than the GPU's full rate. For the same reason the
+/// last of several waves is made full where it lacks blocks only because the number per wave is whole.
 void simplify_waves(Compute::Kernel& kernel) {
-  const auto waves = [&] { return (kernel.blocks - 1) / kernel.full_rate_blocks + 1; };
-  const bool is_full = waves() > 1 && waves() * kernel.full_rate_blocks - kernel.blocks < waves();
-  if (const std::uint64_t all = kernel.blocks / kernel.max_resident_blocks; all > most_waves)
-    kernel.blocks /= all / most_waves + 1;
-  if (is_full) kernel.blocks = waves() * kernel.full_rate_blocks;
+  const auto waves_of = [&](std::uint64_t blocks) { return (blocks - 1) / kernel.full_rate_blocks + 1; };
+  const std::uint64_t waves = waves_of(kernel.blocks);
+  const bool is_full = waves > 1 && waves * kernel.full_rate_blocks - kernel.blocks < waves;
+  const std::uint64_t times_fewer = kernel.blocks / kernel.max_resident_blocks / (most_waves + 1) + 1;
+  const std::uint64_t fewer_waves = (waves + times_fewer - 1) / times_fewer;
+  const double filled =
+      is_full ? 1 : static_cast<double>(kernel.blocks) / static_cast<double>(waves * kernel.full_rate_blocks);
+  if (is_full || fewer_waves < waves)
+    kernel.blocks =
+        static_cast<std::uint64_t>(std::ceil(filled * static_cast<double>(fewer_waves * kernel.full_rate_blocks)));
 }
 
 }  // namespace

@@ -10,13 +10,6 @@ namespace {
 /// not measured.
 constexpr Bytes bytes_per_access = 16_B;
 
-/// Bytes in flight on the link when every resident thread of the kernel has one access in flight.
-Bytes bytes_in_flight(const Job& job, const Kernel& kernel, const Limits& limits) {
-  const std::uint64_t resident_blocks =
-      limits.resident_threads == 0 ? kernel.blocks : wave_of(job, limits.resident_threads);
-  return bytes_per_access * (std::min(kernel.blocks, resident_blocks) * job.threads_per_block);
-}
-
 /// The measured times of the kernel with these operands in host memory; nullopt when they were not measured.
 std::optional<MeasuredFlow> measured_flow(const Job& job, ItemRange range, const ChunkMemory& memory,
                                           std::uint64_t max_blocks) {
@@ -33,6 +26,11 @@ std::optional<MeasuredFlow> measured_flow(const Job& job, ItemRange range, const
 }
 
 }  // namespace
+
+Bytes bytes_in_flight(const Job& job, std::uint64_t blocks, const Limits& limits) {
+  const std::uint64_t resident_blocks = limits.resident_threads == 0 ? blocks : wave_of(job, limits.resident_threads);
+  return bytes_per_access * (std::min(blocks, resident_blocks) * job.threads_per_block);
+}
 
 Kernel launch_over(const Job& job, ItemRange range, const Limits& limits, std::uint64_t max_blocks,
                    std::uint64_t at_once) {
@@ -54,7 +52,7 @@ Kernel launch_over(const Job& job, ItemRange range, const Limits& limits, std::u
 Kernel chunk_kernel(const Job& job, ItemRange range, std::uint32_t chunk, const Limits& limits,
                     const ChunkMemory& memory, std::uint64_t max_blocks, std::uint64_t at_once) {
   Kernel kernel = launch_over(job, range, limits, max_blocks, at_once);
-  const Bytes in_flight = bytes_in_flight(job, kernel, limits);
+  const Bytes in_flight = bytes_in_flight(job, kernel.blocks, limits);
   for (std::size_t a = 0; a < job.arrays.size(); ++a) {
     kernel.operands.push_back(memory.operand(a, chunk));
     const Region& region = kernel.operands.back().region;

@@ -7,6 +7,10 @@
 
 namespace shiplap {
 
+/// The bytes in flight on the link when a kernel of this number of blocks accesses host memory, and every resident
+/// thread has one access in flight.
+Bytes bytes_in_flight(const Job&, std::uint64_t blocks, const Limits&);
+
 /// A launch over these items with at most `max_blocks` blocks (0: no limit) and without operands. At most `at_once`
 /// such launches run at the same time.
 Kernel launch_over(const Job&, ItemRange, const Limits&, std::uint64_t max_blocks = 0, std::uint64_t at_once = 1);

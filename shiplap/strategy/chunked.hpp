@@ -29,7 +29,7 @@ struct Staging {
 Schedule chunked_schedule(const Job&, const Choice&, const Limits&, const ZeroCopyArrays& = {}, const Staging& = {});
 
 /// `Strategy::predict` of a strategy without a closed form. The papers have forms for pinned memory only.
-inline std::optional<Seconds> no_closed_form(const Job&, const Choice&, const Profile&) { return std::nullopt; }
+inline std::optional<ClosedForm> no_closed_form(const Job&, const Choice&, const Profile&) { return std::nullopt; }
 
 // Each strategy is defined in the file of its name, or of the memory that it is for, and listed in strategy.cpp.
 extern const Strategy explicit_strategy;

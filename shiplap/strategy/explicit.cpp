@@ -21,10 +21,10 @@ Schedule explicit_schedule(const Job& job, const Choice& choice, const Limits& l
                           limits);
 }
 
-std::optional<Seconds> predict_explicit(const Job& job, const Choice&, const Profile& profile) {
+std::optional<ClosedForm> predict_explicit(const Job& job, const Choice&, const Profile& profile) {
   const auto work = paper_parameters(job, 1, profile, false);
   if (!work) return std::nullopt;
-  return van_werkhoven_2014::explicit_time(*work);
+  return closed_form(job, profile, van_werkhoven_2014::explicit_time(*work));
 }
 
 }  // namespace

@@ -1,6 +1,10 @@
 // hybrid: the input is copied chunk by chunk, and the kernels write their output to host memory (van Werkhoven et al.
 // 2014, section II). hybrid-mirror: the kernels read their input from host memory, and the output is copied. A smaller
 // grid (Choice::blocks) leaves copies more of the link, because fewer bytes of the kernel are in flight.
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "shiplap/strategy/chunked.hpp"
 #include "shiplap/strategy/model_error.hpp"
 #include "shiplap/strategy/paper_parameters.hpp"
@@ -14,12 +18,15 @@ Schedule hybrid_schedule(const Job& job, const Choice& choice, const Limits& lim
   return chunked_schedule(job, choice, limits, {.in = mirror, .out = !mirror});
 }
 
-/// Eq 5 of the paper, for every device category; nullopt for limited grids and unequal chunks, which it does not cover.
-std::optional<Seconds> predict_hybrid(const Job& job, const Choice& choice, const Profile& profile) {
-  if (choice.blocks > 0 || !choice.ramp.level()) return std::nullopt;
-  const auto work = paper_parameters(job, choice.chunks, profile, true);
+/// The paper's model of two stages, for every device category. Copies and the kernel's writes slow each other down only
+/// while both move.
+std::optional<ClosedForm> predict_hybrid(const Job& job, const Choice& choice, const Profile& profile) {
+  const auto work = hybrid_parameters(job, choice, profile);
   if (!work) return std::nullopt;
-  return eq5(*work, choice.chunks);
+  std::vector<std::string> assumptions = assumptions_of_chunks(choice);
+  if (!knows_mapped_writes(profile))
+    assumptions.emplace_back("copies and the kernel's writes to host memory do not slow each other down");
+  return closed_form(job, profile, hybrid_time(*work, choice.chunks), std::move(assumptions));
 }
 
 }  // namespace
@@ -38,6 +45,6 @@ const Strategy hybrid_mirror_strategy{.name = "hybrid-mirror",
                                       .zero_copy = true,
                                       .model_error = model_error::hybrid_mirror,
                                       .schedule = hybrid_schedule<true>,
-                                      .predict = predict_hybrid};
+                                      .predict = no_closed_form};
 
 }  // namespace shiplap

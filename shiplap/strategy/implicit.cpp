@@ -1,5 +1,9 @@
 // implicit: zero-copy. The kernel accesses its input and output in host memory. Only arrays that stay on the GPU are
 // copied (van Werkhoven et al. 2014, section II).
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "shiplap/strategy/chunked.hpp"
 #include "shiplap/strategy/model_error.hpp"
 #include "shiplap/strategy/paper_parameters.hpp"
@@ -20,10 +24,17 @@ Schedule implicit_schedule(const Job& job, const Choice& choice, const Limits& l
                           limits, {.in = true, .out = true});
 }
 
-std::optional<Seconds> predict_implicit(const Job& job, const Choice& choice, const Profile& profile) {
+/// Eq 6 of the paper, with G of one direction alone.
+std::optional<ClosedForm> predict_implicit(const Job& job, const Choice& choice, const Profile& profile) {
   const auto work = paper_parameters(job, 1, profile, false);
-  if (!work || choice.blocks > 0) return std::nullopt;
-  return eq6(*work);
+  if (!work) return std::nullopt;
+  std::vector<std::string> assumptions;
+  if (choice.blocks > 0) assumptions.emplace_back("the kernel has its own grid");
+  const bool is_duplex = work->in > 0_B && work->out > 0_B;
+  const LinkModel& link = profile.links.front();
+  if (is_duplex && (link.zero_copy || link.h2d.duplex || link.d2h.duplex || !job.cost.zero_copy.empty()))
+    assumptions.emplace_back("each direction of the link keeps the rate that it has alone");
+  return closed_form(job, profile, eq6(*work), std::move(assumptions));
 }
 
 }  // namespace

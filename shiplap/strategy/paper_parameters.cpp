@@ -1,9 +1,57 @@
 #include "shiplap/strategy/paper_parameters.hpp"
 
-namespace shiplap {
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
-std::optional<van_werkhoven_2014::Work> paper_parameters(const Job& job, std::uint32_t chunks, const Profile& profile,
-                                                         bool overlapping) {
+#include <algorithm>
+#include <utility>
+
+#include "shiplap/strategy/chunk_kernel.hpp"
+
+namespace shiplap {
+namespace {
+
+using van_werkhoven_2014::Category;
+using van_werkhoven_2014::UnderLoad;
+using van_werkhoven_2014::Work;
+
+/// The arrays that stay on the GPU and are copied on their own.
+std::vector<const Array*> copied_once(const Job& job, bool back) {
+  std::vector<const Array*> arrays;
+  for (const Array& array : job.arrays)
+    if (stays(array.role) && !array.prefix_of && (!back || array.role == Role::carried)) arrays.push_back(&array);
+  return arrays;
+}
+
+Bytes bytes_of(const std::vector<const Array*>& arrays) {
+  Bytes sum;
+  for (const Array* array : arrays) sum += array->size;
+  return sum;
+}
+
+Seconds time_of_copies(const DirectionModel& direction, const std::vector<const Array*>& arrays) {
+  if (arrays.empty()) return Seconds{0};
+  const Bytes bytes = bytes_of(arrays);
+  const CostAt cost = cost_at(direction, bytes / arrays.size());
+  return van_werkhoven_2014::transfer({cost.latency_overhead, direction.per_byte.value, cost.gap}, bytes,
+                                      static_cast<std::uint32_t>(arrays.size()));
+}
+
+Category category_of(const GpuModel& gpu) {
+  if (gpu.implicit_sync != ImplicitSync::none) return Category::implicit_sync_one_engine;
+  return gpu.copy_engines >= 2 ? Category::two_engines : Category::one_engine;
+}
+
+/// The bytes in flight of the kernel of one chunk.
+double in_flight_of_chunk(const Job& job, const Choice& choice, const Profile& profile) {
+  const std::uint64_t own_grid = blocks_of(job, std::max<std::uint64_t>(1, job.items / choice.chunks));
+  const std::uint64_t blocks = choice.blocks > 0 ? std::min(choice.blocks, own_grid) : own_grid;
+  return in_bytes(bytes_in_flight(job, blocks, limits_of(profile)));
+}
+
+}  // namespace
+
+std::optional<Work> paper_parameters(const Job& job, std::uint32_t chunks, const Profile& profile, bool overlapping) {
   if (profile.links.empty() || job.cost.points.empty()) return std::nullopt;
   const auto direction = [&](const DirectionModel& d, Bytes total) {
     const Bytes size = total / chunks;
@@ -18,22 +66,92 @@ std::optional<van_werkhoven_2014::Work> paper_parameters(const Job& job, std::ui
   const LinkModel& link = profile.links.front();
   const Bytes in = bytes_in(job);
   const Bytes out = bytes_out(job);
-  return van_werkhoven_2014::Work{.h2d = direction(link.h2d, in),
-                                  .d2h = direction(link.d2h, out),
-                                  .in = in,
-                                  .out = out,
-                                  .kernel = job.cost.at(job.items)};
+  return Work{.h2d = direction(link.h2d, in),
+              .d2h = direction(link.d2h, out),
+              .in = in,
+              .out = out,
+              .kernel = job.cost.at(job.items)};
 }
 
-std::optional<van_werkhoven_2014::Category> paper_category(const GpuModel& gpu, const Choice& choice) {
-  using van_werkhoven_2014::Category;
-  if (is_emulated(choice.layout)) {
-    if (choice.order != IssueOrder::breadth) return std::nullopt;
-    return choice.layout == Layout::one_engine ? Category::one_engine : Category::implicit_sync_one_engine;
-  }
-  if (gpu.copy_engines >= 2) return Category::two_engines;
-  if (gpu.implicit_sync == ImplicitSync::until_started) return std::nullopt;
-  return gpu.implicit_sync == ImplicitSync::none ? Category::one_engine : Category::implicit_sync_one_engine;
+UnderLoad over_kernels_and_pauses(const ZeroCopyBeside& row, const loggp::Parameters& alone, Seconds kernel_gap) {
+  const double bytes = in_bytes(table2_launch);
+  const double running = bytes / row.kernel.value.bytes_per_second;
+  const double copying = bytes / row.copy.value.bytes_per_second;
+  // Where the kernel ends first, the rest of the copy moves at the rate of copies alone.
+  const double rest = std::max(0.0, bytes - running * row.copy.value.bytes_per_second);
+  const double copy = std::min(running, copying) + rest * alone.per_byte.seconds + alone.gap.count();
+  return {{copy / bytes}, {(running + kernel_gap.count()) / bytes}};
+}
+
+bool knows_mapped_writes(const Profile& profile) {
+  if (profile.links.empty()) return false;
+  const auto& zero_copy = profile.links.front().zero_copy;
+  return zero_copy && !zero_copy->write_beside_h2d.empty();
+}
+
+std::optional<UnderLoad> explicit_mapped(const Profile& profile) {
+  if (!knows_mapped_writes(profile)) return std::nullopt;
+  const LinkModel& link = profile.links.front();
+  const auto& kernel_gap = profile.gpus.front().kernel_gap;
+  // The equations charge g for each chunk, so that G is without it.
+  const loggp::Parameters alone{.latency_overhead = Seconds{0}, .per_byte = link.h2d.per_byte.value, .gap = Seconds{0}};
+  return over_kernels_and_pauses(link.zero_copy->write_beside_h2d.back(), alone,
+                                 kernel_gap ? kernel_gap->value : Seconds{0});
+}
+
+std::optional<Work> hybrid_parameters(const Job& job, const Choice& choice, const Profile& profile) {
+  auto work = paper_parameters(job, choice.chunks, profile, false);
+  if (!work) return std::nullopt;
+  work->kernel = kernel_time(job, job.items, choice.blocks);
+  if (!knows_mapped_writes(profile)) return work;
+  const ZeroCopyModel& rates = *profile.links.front().zero_copy;
+  const double in_flight = in_flight_of_chunk(job, choice, profile);
+  if (!rates.write.empty()) work->d2h.per_byte = per_byte(rate_at(rates.write, in_flight));
+  return slowed_while_both_move(*work, {per_byte(copy_rate_at(rates.write_beside_h2d, in_flight)),
+                                        per_byte(kernel_rate_at(rates.write_beside_h2d, in_flight))});
+}
+
+std::optional<Category> paper_category(const GpuModel& gpu, const Choice& choice) {
+  const Category category = !is_emulated(choice.layout)           ? category_of(gpu)
+                            : choice.layout == Layout::one_engine ? Category::one_engine
+                                                                  : Category::implicit_sync_one_engine;
+  if (category == Category::two_engines) return category;
+  if (choice.order != IssueOrder::breadth && choice.chunks > 1) return std::nullopt;
+  if (!is_emulated(choice.layout) && gpu.implicit_sync == ImplicitSync::until_started) return std::nullopt;
+  return category;
+}
+
+std::vector<std::string> assumptions_of_chunks(const Choice& choice) {
+  if (choice.ramp.level()) return {};
+  return {"all chunks are equal"};
+}
+
+std::string all_assumptions(const Job& job, const Profile& profile, Seconds time,
+                            std::vector<std::string> assumptions) {
+  if (std::ranges::any_of(job.arrays, [](const Array& array) { return array.prefix_of.has_value(); }))
+    assumptions.emplace_back("no part of an array must be on the GPU before the first launch");
+  const auto& latency = profile.gpus.front().launch_latency;
+  if (latency && time < job.cost.at(job.items) + latency->low)
+    assumptions.emplace_back("the kernel starts without launch latency");
+  return fmt::format("{}", fmt::join(assumptions, "; "));
+}
+
+Seconds time_of_copies_once(const Job& job, const Profile& profile) {
+  const LinkModel& link = profile.links.front();
+  return time_of_copies(link.h2d, copied_once(job, false)) + time_of_copies(link.d2h, copied_once(job, true));
+}
+
+ClosedForm closed_form(const Job& job, const Profile& profile, Seconds time, std::vector<std::string> assumptions) {
+  return {.time = time + time_of_copies_once(job, profile),
+          .assumption = all_assumptions(job, profile, time, std::move(assumptions))};
+}
+
+ClosedForm closed_form_as_printed(const Job& job, const Profile& profile, Seconds time,
+                                  std::vector<std::string> assumptions) {
+  const auto once = copied_once(job, false);
+  if (!once.empty())
+    assumptions.push_back(fmt::format("no array is copied once (this job copies {} once)", to_string(bytes_of(once))));
+  return {.time = time, .assumption = all_assumptions(job, profile, time, std::move(assumptions))};
 }
 
 std::optional<Seconds> cost_of_stream(const Profile& profile) {

@@ -90,6 +90,15 @@ enum class ArrayMemory : std::uint8_t { pinned, pageable, managed };
 /// pinned without such an array.
 ArrayMemory array_memory(const Job&);
 
+/// The time of a choice by the closed form of a paper.
+struct ClosedForm {
+  Seconds time{0};
+  /// The assumption of the form that does not hold for the job on this GPU, as a clause such as "no array is copied
+  /// once"; several are separated by semicolons. It is "" when the form covers the job. A time with an assumption can
+  /// be below the lower bound (see bound.hpp), so it is shown with the assumption and not ranked.
+  std::string assumption{};
+};
+
 /// An entry in the table of strategies.
 struct Strategy {
   std::string_view name;     ///< name in choices, parameters and files, such as "streams"
@@ -109,7 +118,7 @@ struct Strategy {
   /// the strategy is not for, and Error when the device memory does not suffice.
   Schedule (*schedule)(const Job&, const Choice&, const Limits&);
   /// The time by the closed form of a paper; nullopt when no paper has a form for these parameters.
-  std::optional<Seconds> (*predict)(const Job&, const Choice&, const Profile&);
+  std::optional<ClosedForm> (*predict)(const Job&, const Choice&, const Profile&);
 };
 
 /// All strategies.

@@ -13,13 +13,13 @@ Schedule streams_schedule(const Job& job, const Choice& choice, const Limits& li
   return chunked_schedule(job, choice, limits);
 }
 
-std::optional<Seconds> predict_streams(const Job& job, const Choice& choice, const Profile& profile) {
-  if (profile.gpus.empty() || !choice.ramp.level()) return std::nullopt;
+std::optional<ClosedForm> predict_streams(const Job& job, const Choice& choice, const Profile& profile) {
+  if (profile.gpus.empty()) return std::nullopt;
   const auto category = paper_category(profile.gpus.front(), choice);
   if (!category) return std::nullopt;
   const auto work = paper_parameters(job, choice.chunks, profile, *category == Category::two_engines);
   if (!work) return std::nullopt;
-  return streams_time(*work, choice.chunks, *category);
+  return closed_form(job, profile, streams_time(*work, choice.chunks, *category), assumptions_of_chunks(choice));
 }
 
 }  // namespace

@@ -357,12 +357,13 @@ LaunchGrid launch_grid(const Job& job, std::uint64_t items, std::uint64_t reside
   // All waves are full but the last one: (waves - 1 + filled) / waves = fraction.
   const std::uint64_t by_blocks = (result.blocks + resident - 1) / resident;
   const auto by_rate = fraction < 1 ? static_cast<std::uint64_t>(std::min(most_waves, 1 / (1 - fraction))) : by_blocks;
-  const auto waves = static_cast<double>(std::clamp<std::uint64_t>(by_rate, 1, by_blocks));
-  // Several waves are rounded up, so that their number stays the same. A single wave is rounded down, so that launches
-  // that run at the same time do not use more than the GPU's rate together.
-  const double at_full = static_cast<double>(result.blocks) / (waves * fraction);
-  result.full_rate_blocks = std::max<std::uint64_t>(
-      1, static_cast<std::uint64_t>(waves > 1 ? std::ceil(at_full * (1 - rounding)) : at_full * (1 + rounding)));
+  const std::uint64_t waves = std::clamp<std::uint64_t>(by_rate, 1, by_blocks);
+  const double at_full = static_cast<double>(result.blocks) / (static_cast<double>(waves) * fraction);
+  // Rounded down, so that launches that run at the same time do not use more than the GPU's rate together. Where that
+  // would be one wave more, the last wave is full but for less than one block in each wave. It then counts as full.
+  const auto whole = static_cast<std::uint64_t>(at_full * (1 + rounding));
+  const bool takes_another_wave = waves > 1 && whole * waves < result.blocks;
+  result.full_rate_blocks = std::max<std::uint64_t>(1, takes_another_wave ? whole + 1 : whole);
   return result;
 }
 

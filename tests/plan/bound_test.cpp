@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/plan/models.hpp"
 #include "shiplap/plan/ranking.hpp"
 #include "shiplap/profile/parameter_table.hpp"
 #include "shiplap/sim/simulate.hpp"
@@ -273,6 +274,86 @@ TEST(Bound, is_never_above_a_candidate_for_small_grids_on_built_in_profiles) {
                                  {microseconds(20), milliseconds(1), milliseconds(50)}, {128, 1000});
 }
 
+/// A job whose kernel takes nearly all of the time, in grids of many blocks with a last wave that is not full. The
+/// kernel's cost has a point of few items that take longer per item, or a floor of a block for each SM.
+Job job_with_tails(Draw& draw, unsigned sm_count) {
+  const std::uint64_t items = draw.log_integer(100'000, 10'000'000);
+  Job job = in_out_job(Bytes{items}, Bytes{items}, Seconds{draw.log_real(5e-3, 1e-1)}, items);
+  job.threads_per_block = draw.of({128u, 512u, 1024u});
+  job.items_per_block = draw.of({1u, 2u});
+  const KernelCost::Point whole = job.cost.points.front();
+  job.cost.has_floor = draw.one_in(2);
+  const std::uint64_t few = job.cost.has_floor ? sm_count * job.items_per_block : items / 64;
+  const double longer = draw.real(0.9, 1.6);
+  job.cost.points.insert(job.cost.points.begin(),
+                         {few, Interval<Seconds>::exact(whole.work.value * (longer * static_cast<double>(few) /
+                                                                            static_cast<double>(items)))});
+  return job;
+}
+
+// Launches that run at the same time fill each other's last waves. Together they are not faster than the whole job.
+TEST(Bound, is_never_above_the_simulated_time_of_launches_that_fill_each_others_last_waves) {
+  Draw draw(4);
+  const Profile profile = find_profile("h200");
+  double closest = 1e9;
+  std::string what;
+  for (unsigned i = 0; i < 200; ++i) {
+    const Job job = job_with_tails(draw, profile.gpus[0].sm_count);
+    const Seconds least = bound(job, profile).time;
+    for (const Layout layout : {Layout::per_chunk, Layout::few}) {
+      const Choice choice{.strategy = "streams",
+                          .chunks = static_cast<std::uint32_t>(draw.integer(2, 64)),
+                          .layout = layout,
+                          .order = draw.of({IssueOrder::depth, IssueOrder::breadth})};
+      const Schedule schedule = find_strategy("streams").schedule(job, choice, limits_of(profile));
+      const double ratio = simulate(schedule, profile).timeline.makespan / least;
+      if (ratio >= closest) continue;
+      closest = ratio;
+      what = to_string(choice) + ", " + std::to_string(job.items) + " items";
+    }
+  }
+  EXPECT_GE(closest, 1 - rounding) << what;
+  EXPECT_LT(closest, 1.01) << "and is near";
+}
+
+// Table I of van Werkhoven et al. 2014: zero-copy takes L + Thd = 58.633 ms by eq 6, where copies by one engine take
+// Thd + Tdh = 86.536 ms. So the copy engine does not set the bound.
+TEST(Bound, is_not_above_zero_copy_where_only_the_rates_of_copies_are_known) {
+  const Job job = in_out_job(Bytes{704643072}, Bytes{352321536}, milliseconds(5), 42);
+  const Profile profile = paper_profile({.copy_engines = 1});
+  EXPECT_NEAR(in_milliseconds(bound(job, profile).time), 704643072 * 8.318392e-8, 1e-6);
+  EXPECT_NEAR(in_milliseconds(find_strategy("implicit").predict(job, {.strategy = "implicit"}, profile)->time),
+              58.63341592980224, 1e-9);
+}
+
+TEST(Bound, is_never_above_a_closed_form_that_covers_the_job) {
+  Draw draw(5);
+  std::map<std::string, unsigned> forms;
+  for (unsigned i = 0; i < 2000; ++i) {
+    Profile profile = random_profile(draw, draw.of({1.0, 1.3, 4.0}));
+    for (LinkModel& link : profile.links)
+      if (draw.one_in(3)) link.zero_copy.reset();
+    const Job job = random_job(draw);
+    const Seconds least = bound(job, profile).time;
+    for (unsigned c = 0; c < 6; ++c) {
+      Candidate candidate;
+      candidate.choice = random_choice(draw, job);
+      candidate.choice.gpus = 1;
+      if (array_memory(job) != ArrayMemory::pinned) continue;
+      const std::vector<ModelPrediction> models = model_predictions(job, profile, candidate);
+      for (const ModelPrediction& m : std::span(models).subspan(1)) {
+        if (!m.time || !m.assumption.empty()) continue;
+        ++forms[m.model + ", " + m.form];
+        ASSERT_GE(*m.time / least, 1 - rounding) << m.model << ", " << m.form << ": " << to_string(candidate.choice);
+      }
+    }
+  }
+  for (const char* form : {"van-werkhoven-2014, eq 5", "van-werkhoven-2014, eq 6", "van-werkhoven-2014, two stages",
+                           "van-werkhoven-2014, max(eq 1, eq 2)", "van-werkhoven-2014, max(eq 3, eq 4)",
+                           "van-werkhoven-2014, eqs 1, 2, 3, 5 at n = 1", "van-werkhoven-2014 as printed, eq 5"})
+    EXPECT_GT(forms[form], 20u) << form;
+}
+
 TEST(Bound, is_below_the_low_end_of_every_prediction) {
   Draw draw(3);
   unsigned predicted = 0;
@@ -320,6 +401,17 @@ TEST(Bound, holds_for_chunks_that_stay_in_the_cache) {
   EXPECT_GT(ideal_overlap(job, profile).kernel, milliseconds(10));
 }
 
+/// Rates of zero-copy kernels that are so low that no bound uses them.
+ZeroCopyModel slow_zero_copy() {
+  const auto slow = Interval<Bandwidth>::exact({1});
+  const std::vector<ZeroCopyBeside> beside{{1_B, slow, Interval<Bandwidth>::exact({50e9})}};
+  return {.read = {{1_B, slow}},
+          .write = {{1_B, slow}},
+          .both = {{1_B, slow}},
+          .read_beside_d2h = beside,
+          .write_beside_h2d = beside};
+}
+
 // Hand computation: 256 MiB in at 55 GB/s and 128 MiB out at 54 GB/s; in both directions at once 50.8 and 50.5 GB/s.
 // All bytes out go while as many go in, the rest goes in alone.
 TEST(Bound, moves_both_directions_at_once_and_the_rest_alone) {
@@ -331,6 +423,9 @@ TEST(Bound, moves_both_directions_at_once_and_the_rest_alone) {
   const double alone = (256 * mib - both * 50.8e9) / 55e9;
   EXPECT_NEAR(bound(job, profile).link.count(), both + alone + 2.3e-6, 1e-9);
   profile.gpus[0].copy_engines = 1;
+  EXPECT_NEAR(bound(job, profile).link.count(), both + alone + 2.3e-6, 1e-9)
+      << "a zero-copy kernel of unknown rates needs no copy engine";
+  profile.links[0].zero_copy = slow_zero_copy();
   EXPECT_NEAR(bound(job, profile).link.count(), 256 * mib / 55e9 + 128 * mib / 54e9 + 2.3e-6, 1e-9)
       << "one copy engine serves one direction after the other";
 }

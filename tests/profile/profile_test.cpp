@@ -177,6 +177,34 @@ TEST(BuiltInProfiles, of_machines_whose_link_was_not_published_say_so_and_are_re
   EXPECT_NEAR(m2050.gpus[0].memory_bandwidth->value.bytes_per_second, 12.0 * 20 * 1048576 / 2.280032e-3, 1e4);
 }
 
+// Copy engines, implicit synchronisation and concurrent kernels: Gomez-Luna et al. 2012, Table 1 (series GeForce 200
+// and 400); van Werkhoven et al. 2014, Table III. The other papers have no such table: CUDA synchronises implicitly up
+// to compute capability 3.0 (Harris' M2050 has 2.0, and two copy engines as a Tesla), later GPUs do not and have an
+// engine for each direction.
+TEST(BuiltInProfiles, have_the_features_of_the_papers_tables_of_devices) {
+  struct Device {
+    const char* profile;
+    unsigned copy_engines;
+    bool implicit_sync;
+    bool concurrent_kernels;
+  };
+  const std::vector<Device> devices{
+      {"gtx-280-2012", 1, false, false},     {"gtx-480-2012", 1, true, true},      {"gtx-680-2014", 1, true, true},
+      {"gtx-titan-2014", 1, false, true},    {"tesla-k20m-2014", 2, false, true},  {"tesla-m2050-2012", 2, true, true},
+      {"ac922-v100-2019", 2, false, true},   {"s822lc-p100-2019", 2, false, true}, {"4029gp-v100-2019", 2, false, true},
+      {"gh200-2025-258389", 2, false, true}, {"gh200-2025-269302", 2, false, true}};
+  for (const Device& device : devices) {
+    const GpuModel gpu = find_profile(device.profile).gpus.at(0);
+    EXPECT_EQ(gpu.copy_engines, device.copy_engines) << device.profile;
+    EXPECT_EQ(gpu.implicit_sync != ImplicitSync::none, device.implicit_sync) << device.profile;
+    EXPECT_EQ(gpu.concurrent_kernels, device.concurrent_kernels) << device.profile;
+  }
+  for (const std::string& name : built_in_profiles()) {
+    if (find_profile(name).origin != Origin::published) continue;
+    EXPECT_TRUE(std::ranges::any_of(devices, [&](const Device& d) { return d.profile == name; })) << name;
+  }
+}
+
 TEST(BuiltInProfiles, every_profile_file_is_built_in_under_its_name_and_can_be_read) {
   std::vector<std::string> files;
   for (const auto& entry : std::filesystem::directory_iterator(SHIPLAP_SOURCE_DIR "/profiles"))
