@@ -1,6 +1,7 @@
 // The reproduction of a paper as values: its claims, the steps that check them, and their findings.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -20,8 +21,25 @@
 namespace shiplap::experiments {
 
 /// Verdict on a claim on this hardware.
-enum class Verdict : std::uint8_t { holds, holds_with_a_change, does_not_hold, cannot_be_checked };
-/// Text of a verdict: "holds", "holds with a change", "does not hold on this hardware", "cannot be checked".
+enum class Verdict : std::uint8_t {
+  holds,
+  holds_with_a_change,
+  does_not_hold,
+  /// A virtual device gave the figures and agrees with the claim. It observes nothing, so the claim may still be wrong.
+  consistent_with_model,
+  /// A virtual device gave the figures and disagrees with the claim, so the claim or the model is wrong.
+  contradicts_model,
+  cannot_be_checked
+};
+/// All verdicts, in the order in which they are counted.
+inline constexpr std::array verdicts{Verdict::holds,
+                                     Verdict::holds_with_a_change,
+                                     Verdict::does_not_hold,
+                                     Verdict::consistent_with_model,
+                                     Verdict::contradicts_model,
+                                     Verdict::cannot_be_checked};
+/// Text of a verdict: "holds", "holds with a change", "does not hold on this hardware", "consistent with the model",
+/// "contradicts the model", "cannot be checked".
 std::string to_string(Verdict);
 
 /// A claim of a paper, with its place in the paper.
@@ -81,7 +99,8 @@ struct Bench {
 struct Step {
   std::string_view id;     ///< id, unique in its paper: "fig9"
   std::string_view title;  ///< title for people
-  /// Runs the step. Throws Error when the device fails. A feature that the device lacks is a finding, not an error.
+  /// Runs the step. Throws Error when the device fails. A feature that the device lacks is a finding, not an error. The
+  /// step judges figures of a virtual device like any others; `run_steps` weakens the verdicts.
   StepResult (*run)(const Bench&);
 };
 

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -14,9 +13,6 @@
 
 namespace shiplap::experiments {
 namespace {
-
-constexpr std::array verdicts{Verdict::holds, Verdict::holds_with_a_change, Verdict::does_not_hold,
-                              Verdict::cannot_be_checked};
 
 Json json_of(const Cell& cell) {
   if (const auto* number = std::get_if<double>(&cell)) return *number;
@@ -76,7 +72,7 @@ Finding read_finding(const JsonReader& in, const std::string& claim) {
   in.only_keys({"step", "verdict", "observed", "why"});
   const std::string word = in.at("verdict").string();
   const auto verdict = std::ranges::find_if(verdicts, [&](Verdict v) { return to_string(v) == word; });
-  if (verdict == verdicts.end()) in.at("verdict").fail("one of the four verdicts");
+  if (verdict == verdicts.end()) in.at("verdict").fail("a verdict, such as \"holds\"");
   return {.claim = claim, .verdict = *verdict, .observed = in.at("observed").string(), .why = in.at("why").string()};
 }
 
@@ -91,9 +87,40 @@ void require_sound(const Experiment& experiment, const Step& step, const StepRes
       throw Error(fmt::format("{}, {}: there is no claim '{}'", experiment.name, step.id, finding.claim));
 }
 
-// Rank of a finding: worse verdicts are higher, and "cannot be checked" is lowest.
-int badness(const Finding& finding) {
-  return finding.verdict == Verdict::cannot_be_checked ? -1 : static_cast<int>(finding.verdict);
+/// Rank of a verdict when several findings are joined; the highest decides. Worse verdicts are higher, and observed
+/// ones are above simulated ones.
+int rank_of(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::cannot_be_checked:
+      return 0;
+    case Verdict::consistent_with_model:
+      return 1;
+    case Verdict::contradicts_model:
+      return 2;
+    case Verdict::holds:
+      return 3;
+    case Verdict::holds_with_a_change:
+      return 4;
+    case Verdict::does_not_hold:
+      return 5;
+  }
+  throw Error("not a verdict");
+}
+
+/// The verdict that simulated figures allow, where observed ones would give this verdict.
+Verdict in_simulation(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::holds:
+    case Verdict::holds_with_a_change:
+      return Verdict::consistent_with_model;
+    case Verdict::does_not_hold:
+      return Verdict::contradicts_model;
+    case Verdict::consistent_with_model:
+    case Verdict::contradicts_model:
+    case Verdict::cannot_be_checked:
+      return verdict;
+  }
+  throw Error("not a verdict");
 }
 
 }  // namespace
@@ -139,6 +166,8 @@ bool run_steps(const Experiment& experiment, const Bench& bench, const RunLimits
     StepDone done{.result = step.run(with_figures)};
     done.took = Clock::now() - before;
     require_sound(experiment, step, done.result);
+    if (bench.info.is_virtual)
+      for (Finding& finding : done.result.findings) finding.verdict = in_simulation(finding.verdict);
     reproduction.steps.insert_or_assign(std::string(step.id), std::move(done));
     step_done(reproduction, step);
   }
@@ -160,7 +189,7 @@ std::vector<StepFinding> findings_of(const Experiment& experiment, const Reprodu
 const Finding* finding_of(const Experiment& experiment, const Reproduction& reproduction, std::string_view claim) {
   const Finding* decides = nullptr;
   for (const StepFinding& found : findings_of(experiment, reproduction, claim))
-    if (decides == nullptr || badness(*found.finding) >= badness(*decides)) decides = found.finding;
+    if (decides == nullptr || rank_of(found.finding->verdict) >= rank_of(decides->verdict)) decides = found.finding;
   return decides;
 }
 

@@ -56,9 +56,17 @@ const Experiment paper{.name = "paper",
                        .steps = steps,
                        .faults = faults};
 
+/// The steps run nothing on the device, so that it stands for a GPU as well as for a virtual one.
 class ReproductionOfAPaper : public ::testing::Test {
  protected:
-  ReproductionOfAPaper() { runs_of_second = 0; }
+  ReproductionOfAPaper() {
+    runs_of_second = 0;
+    simulate(false);
+  }
+  void simulate(bool is_virtual) {
+    bench.info.is_virtual = is_virtual;
+    made = begin_reproduction(paper, bench);
+  }
   std::shared_ptr<MeasurableDevice> device = open("virtual:h200");
   Bench bench{.device = *device,
               .info = device->info(),
@@ -98,6 +106,36 @@ TEST_F(ReproductionOfAPaper, takes_the_worst_word_on_a_claim) {
   EXPECT_EQ(finding_of(paper, made, "faster")->verdict, Verdict::does_not_hold);
 }
 
+Finding word(Verdict verdict, std::string observed) {
+  return {.claim = "faster", .verdict = verdict, .observed = std::move(observed), .why = ""};
+}
+
+StepResult unchecked_step(const Bench&) { return {.figures = {}, .findings = {{.claim = "slower", .why = "no GPU"}}}; }
+
+TEST_F(ReproductionOfAPaper, on_a_virtual_device_is_consistent_with_the_model_or_contradicts_it_and_never_holds) {
+  const std::array all{Step{"one", "", first_step}, Step{"two", "", second_step}, Step{"three", "", unchecked_step}};
+  Experiment other = paper;
+  other.steps = all;
+  simulate(true);
+  run_steps(other, bench, {}, made, [](const Reproduction&, const Step&) {});
+  EXPECT_EQ(made.steps.at("one").result.findings.front().verdict, Verdict::consistent_with_model) << "holds on a GPU";
+  EXPECT_EQ(made.steps.at("two").result.findings.front().verdict, Verdict::contradicts_model);
+  EXPECT_EQ(made.steps.at("three").result.findings.front().verdict, Verdict::cannot_be_checked);
+  EXPECT_EQ(finding_of(other, made, "faster")->verdict, Verdict::contradicts_model);
+  EXPECT_EQ(to_json(other, made)["claims"][0]["verdict"], "contradicts the model");
+}
+
+StepResult changed_step(const Bench&) { return {.figures = {}, .findings = {word(Verdict::holds_with_a_change, "")}}; }
+
+TEST_F(ReproductionOfAPaper, on_a_virtual_device_is_no_more_than_consistent_where_a_claim_holds_with_a_change) {
+  const std::array all{Step{"one", "", changed_step}};
+  Experiment other = paper;
+  other.steps = all;
+  simulate(true);
+  run_steps(other, bench, {}, made, [](const Reproduction&, const Step&) {});
+  EXPECT_EQ(finding_of(other, made, "faster")->verdict, Verdict::consistent_with_model);
+}
+
 TEST_F(ReproductionOfAPaper, is_the_same_after_it_was_written_and_read) {
   run();
   const TemporaryFolder folder;
@@ -130,10 +168,6 @@ TEST_F(ReproductionOfAPaper, is_the_same_after_it_was_written_and_read) {
   EXPECT_THROW(load_reproduction(file), Error);
 }
 
-Finding word(Verdict verdict, std::string observed) {
-  return {.claim = "faster", .verdict = verdict, .observed = std::move(observed), .why = ""};
-}
-
 TEST_F(ReproductionOfAPaper, gives_a_claim_one_verdict_however_many_findings_there_are) {
   const auto verdict = [&](std::vector<Finding> first, std::vector<Finding> second) {
     made.steps["one"].result.findings = std::move(first);
@@ -143,6 +177,8 @@ TEST_F(ReproductionOfAPaper, gives_a_claim_one_verdict_however_many_findings_the
   const Finding good = word(Verdict::holds, "good");
   const Finding changed = word(Verdict::holds_with_a_change, "changed");
   const Finding bad = word(Verdict::does_not_hold, "bad");
+  const Finding agrees = word(Verdict::consistent_with_model, "agrees");
+  const Finding disagrees = word(Verdict::contradicts_model, "disagrees");
   const Finding unknown = word(Verdict::cannot_be_checked, "unknown");
   EXPECT_EQ(verdict({bad}, {good}), "bad") << "in whatever order";
   EXPECT_EQ(verdict({good}, {bad}), "bad");
@@ -150,6 +186,9 @@ TEST_F(ReproductionOfAPaper, gives_a_claim_one_verdict_however_many_findings_the
   EXPECT_EQ(verdict({unknown}, {good}), "good") << "what could be checked decides";
   EXPECT_EQ(verdict({good}, {unknown}), "good");
   EXPECT_EQ(verdict({unknown}, {}), "unknown");
+  EXPECT_EQ(verdict({disagrees}, {agrees}), "disagrees");
+  EXPECT_EQ(verdict({good}, {disagrees}), "good") << "what was observed outranks what was simulated";
+  EXPECT_EQ(verdict({agrees}, {unknown}), "agrees");
   EXPECT_EQ(verdict({word(Verdict::holds, "first")}, {good}), "good") << "of equal ones the last";
 
   verdict({good, bad}, {unknown});
@@ -196,6 +235,7 @@ TEST_F(ReproductionOfAPaper, refuses_findings_of_no_claim_rows_without_all_cells
 }
 
 TEST_F(ReproductionOfAPaper, is_a_page_with_every_claim_its_verdict_and_every_row) {
+  simulate(true);
   run({.only = {"one"}});
   const std::string text = page(paper, made);
   EXPECT_THAT(text, HasSubstr("it is 1.4 times as fast"));
