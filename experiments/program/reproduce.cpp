@@ -174,10 +174,9 @@ void run_reproduce(const ReproduceFlags& flags) {
   });
   if (!flags.output.empty()) save(folder, experiment, ran, reproduction);
   progress.clear();
-  const TextStyle style = style_of_stdout();
   if (flags.json) return print_json(to_json(experiment, reproduction));
-  print(bold(std::string(experiment.title), style) + "\n\n");
-  print(claims_report(experiment, reproduction, style.width));
+  const TextStyle style = style_of_stdout();
+  print(claims_report(experiment, reproduction, style));
   const auto done =
       std::ranges::count_if(experiment.steps, [&](const Step& step) { return reproduction.steps.contains(step.id); });
   if (!whole)

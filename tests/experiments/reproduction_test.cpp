@@ -199,8 +199,8 @@ TEST_F(ReproductionOfAPaper, gives_a_claim_one_verdict_however_many_findings_the
   EXPECT_EQ(json["claims"][0]["findings"][2]["step"], "two");
   EXPECT_EQ(json["claims"][1]["verdict"], nullptr) << "nothing was found about it";
   const std::string text = page(paper, made);
-  EXPECT_THAT(text, HasSubstr("one, holds: good"));
-  EXPECT_THAT(text, HasSubstr("two, cannot be checked: unknown"));
+  EXPECT_THAT(text, HasSubstr("step `one`, holds: good"));
+  EXPECT_THAT(text, HasSubstr("step `two`, cannot be checked: unknown"));
 }
 
 StepResult takes_from_the_first(const Bench& bench) {
@@ -247,7 +247,30 @@ TEST_F(ReproductionOfAPaper, is_a_page_with_every_claim_its_verdict_and_every_ro
   EXPECT_THAT(text, HasSubstr("Its g has no unit."));
   EXPECT_THAT(text, HasSubstr(", simulated"));
   EXPECT_THAT(page(paper, made, 1), HasSubstr("The first 1 of 2 rows"));
-  EXPECT_THAT(claims_report(paper, made, 80), Not(HasSubstr("0.9 times")));
+  EXPECT_THAT(claims_report(paper, made, {}), Not(HasSubstr("0.9 times")));
+}
+
+TEST_F(ReproductionOfAPaper, begins_its_page_with_the_count_of_verdicts) {
+  run();
+  EXPECT_THAT(page(paper, made),
+              ::testing::StartsWith("# A paper\n\n2 claims: does not hold on this hardware 1, not run yet 1.\n"));
+}
+
+TEST_F(ReproductionOfAPaper, has_short_cells_in_the_table_of_claims_and_the_texts_below_it) {
+  run();
+  const std::string text = page(paper, made);
+  EXPECT_THAT(text, ::testing::ContainsRegex("\\| Table 1 +\\| `faster` +\\| does not hold on this hardware +\\|"));
+  EXPECT_THAT(text, HasSubstr("  - published: it is 1.4 times as fast\n"));
+  EXPECT_THAT(text, HasSubstr("  - step `two`, does not hold on this hardware: 0.9 times. It is new.\n"));
+}
+
+TEST_F(ReproductionOfAPaper, says_in_its_first_line_on_a_terminal_that_figures_are_simulated) {
+  run();
+  EXPECT_THAT(claims_report(paper, made, {}), ::testing::StartsWith("A paper\n2 claims: "));
+  simulate(true);
+  run();
+  EXPECT_THAT(claims_report(paper, made, {}), ::testing::StartsWith("Simulated: "));
+  EXPECT_THAT(page(paper, made), HasSubstr("Simulated: "));
 }
 
 TEST_F(ReproductionOfAPaper, has_figures_as_csv_with_units_and_quotes) {
