@@ -104,6 +104,24 @@ struct Step {
   StepResult (*run)(const Bench&);
 };
 
+/// The plot of a table (`Figure`). Its axes have the units of the columns. Columns that the table lacks are left out,
+/// because devices differ in what they can do.
+struct Curves {
+  std::string_view table;    ///< id of the table
+  std::string_view title{};  ///< what is drawn; "" means the title of the table
+  /// Name of the column of the abscissas. Where it is "", the numbers in the names of the columns `y` are the
+  /// abscissas, and each row is a curve.
+  std::string_view x{};
+  std::string_view x_label{};  ///< "" means `x`
+  std::string_view y_label{};
+  /// Names of the columns of the ordinates, all of one unit. One '*' in a name stands for any text. A column with
+  /// "published" in its name is drawn as points, every other one as a line.
+  std::array<std::string_view, 6> y{};
+  std::array<std::string_view, 2> each{};  ///< columns whose values tell curves apart, such as the size
+  bool log_x = true;
+  bool log_y = false;
+};
+
 /// The reproduction of one paper.
 struct Experiment {
   std::string_view name;      ///< "werkhoven2014"
@@ -113,6 +131,7 @@ struct Experiment {
   std::span<const Step> steps;  ///< steps; at least one has a finding for each claim
   /// Errors, contradictions and omissions of the paper, a sentence each.
   std::span<const std::string_view> faults;
+  std::span<const Curves> curves{};  ///< figures of the paper that are curves
 };
 
 /// All reproductions.

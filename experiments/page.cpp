@@ -7,6 +7,8 @@
 #include <map>
 #include <vector>
 
+#include "experiments/curves.hpp"
+
 namespace shiplap::experiments {
 namespace {
 
@@ -113,6 +115,8 @@ std::string page(const Experiment& experiment, const Reproduction& r, std::size_
     text += "\n";
   }
   text += "## Tables and figures\n\n";
+  if (!plots_of(experiment, r).empty())
+    text += fmt::format("As curves: `shiplap report {0}.json -o {0}.html`.\n\n", experiment.name);
   for (const Step& step : experiment.steps) {
     const auto done = r.steps.find(step.id);
     if (done == r.steps.end()) continue;

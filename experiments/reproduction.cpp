@@ -8,8 +8,10 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "experiments/curves.hpp"
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/formats.hpp"
+#include "shiplap/report/page/figure_json.hpp"
 
 namespace shiplap::experiments {
 namespace {
@@ -152,12 +154,7 @@ bool run_steps(const Experiment& experiment, const Bench& bench, const RunLimits
   require_steps(experiment, limits.only);
   const auto began = Clock::now();
   Bench with_figures = bench;
-  with_figures.made_before = [&](std::string_view id) -> const Figure* {
-    for (const auto& [step, done] : reproduction.steps)
-      for (const Figure& figure : done.result.figures)
-        if (figure.id == id) return &figure;
-    return nullptr;
-  };
+  with_figures.made_before = [&](std::string_view id) { return find_figure(reproduction, id); };
   for (const Step& step : experiment.steps) {
     const bool asked_for = std::ranges::find(limits.only, step.id) != limits.only.end();
     if (limits.only.empty() ? reproduction.steps.contains(step.id) : !asked_for) continue;
@@ -172,6 +169,13 @@ bool run_steps(const Experiment& experiment, const Bench& bench, const RunLimits
     step_done(reproduction, step);
   }
   return std::ranges::all_of(experiment.steps, [&](const Step& s) { return reproduction.steps.contains(s.id); });
+}
+
+const Figure* find_figure(const Reproduction& reproduction, std::string_view id) {
+  for (const auto& [step, done] : reproduction.steps)
+    for (const Figure& figure : done.result.figures)
+      if (figure.id == id) return &figure;
+  return nullptr;
 }
 
 std::vector<StepFinding> findings_of(const Experiment& experiment, const Reproduction& reproduction,
@@ -205,6 +209,7 @@ Json to_json(const Experiment& experiment, const Reproduction& r) {
             {"profile", r.profile},
             {"profile_hash", r.profile_hash},
             {"claims", Json::array()},
+            {"plots", Json::array()},
             {"steps", Json::object()}};
   for (const auto& [name, value] : r.conditions) json["conditions"][name] = value;
   for (const Claim& claim : experiment.claims) {
@@ -217,6 +222,7 @@ Json to_json(const Experiment& experiment, const Reproduction& r) {
                               {"verdict", decides == nullptr ? Json(nullptr) : Json(to_string(decides->verdict))},
                               {"findings", std::move(findings)}});
   }
+  for (page::Plot& plot : plots_of(experiment, r)) json["plots"].push_back(page::to_json(std::move(plot)));
   for (const Step& step : experiment.steps) {
     const auto done = r.steps.find(step.id);
     if (done == r.steps.end()) continue;
@@ -232,7 +238,7 @@ Reproduction load_reproduction(const std::filesystem::path& path) {
   const JsonReader in(json, path.string());
   require_schema(in, formats::reproduction);
   in.only_keys({"schema", "version", "paper", "device", "device_name", "simulated", "quick", "conditions", "profile",
-                "profile_hash", "claims", "steps"});
+                "profile_hash", "claims", "plots", "steps"});
   Reproduction r{.paper = in.at("paper").string(),
                  .device = in.at("device").string(),
                  .device_name = in.at("device_name").string(),
@@ -253,7 +259,7 @@ Reproduction load_reproduction(const std::filesystem::path& path) {
     for (std::size_t i = 0; i < figures.size(); ++i) done.result.figures.push_back(read_figure(figures.at(i)));
     r.steps.emplace(id, std::move(done));
   }
-  // Verdicts of claims are not read, because they follow from the findings.
+  // Verdicts of claims and plots are not read, because they follow from the findings and the tables.
   const JsonReader claims = in.at("claims");
   for (std::size_t c = 0; c < claims.size(); ++c) {
     const JsonReader claim = claims.at(c);

@@ -50,6 +50,9 @@ void require_steps(const Experiment&, const std::vector<std::string>& ids);
 bool run_steps(const Experiment&, const Bench&, const RunLimits&, Reproduction&,
                const std::function<void(Reproduction&, const Step&)>& step_done);
 
+/// The table or figure with this id that a step has made; null when there is none.
+const Figure* find_figure(const Reproduction&, std::string_view id);
+
 /// The finding of a step about a claim.
 struct StepFinding {
   std::string_view step;  ///< id of the step
@@ -63,7 +66,8 @@ std::vector<StepFinding> findings_of(const Experiment&, const Reproduction&, std
 /// checked, and null when no step was run.
 const Finding* finding_of(const Experiment&, const Reproduction&, std::string_view claim);
 
-/// JSON with schema and version. Each claim has the verdict of `finding_of` and all its findings.
+/// JSON with schema and version. Each claim has the verdict of `finding_of` and all its findings. The plots are those
+/// of `plots_of`.
 Json to_json(const Experiment&, const Reproduction&);
 /// Reads a file that `save` has written. Throws Error naming the file and the key.
 Reproduction load_reproduction(const std::filesystem::path&);

@@ -116,6 +116,36 @@ constexpr std::array<std::string_view, 19> faults{
     "text the GTX 680 has it and the other two do not.",
 };
 
+/// Figs 8 to 10 are bars, which the tables of these figures give.
+constexpr std::array curves{
+    Curves{.table = "fig5",
+           .x = "streams",
+           .y_label = "time",
+           .y = {"here", "simulated", "model with the parameters found here", "simulation", "published model"}},
+    Curves{.table = "fig6",
+           .x = "streams",
+           .y_label = "time",
+           .y = {"here", "simulated", "model with the parameters found here", "simulation", "published model"}},
+    Curves{.table = "fig7-category1",
+           .x = "streams",
+           .y_label = "time",
+           .y = {"here", "simulated", "as printed", "larger of both equations"},
+           .each = {"scenario"},
+           .log_y = true},
+    Curves{.table = "fig7-category2",
+           .x = "streams",
+           .y_label = "time",
+           .y = {"here", "simulated", "as printed", "larger of both equations"},
+           .each = {"scenario"},
+           .log_y = true},
+    Curves{.table = "fig7-category3",
+           .x = "streams",
+           .y_label = "time",
+           .y = {"here", "simulated", "as printed", "in three streams"},
+           .each = {"scenario"},
+           .log_y = true},
+};
+
 }  // namespace
 
 const Experiment werkhoven2014{
@@ -127,6 +157,7 @@ const Experiment werkhoven2014{
     .claims = claims,
     .steps = steps,
     .faults = faults,
+    .curves = curves,
 };
 
 }  // namespace shiplap::experiments
