@@ -103,7 +103,6 @@ class Drawing {
       for (const auto& row : table_.rows) add(row);
     const std::string_view title = curves_.title.empty() ? std::string_view(table_.title) : curves_.title;
     return {.title = fmt::format("{}: {}", table_.where, title),
-            .note = table_.note,
             .x = x_axis(),
             .y = y_axis(),
             .series = std::move(series_)};

@@ -52,9 +52,9 @@ void list_papers(bool json) {
 }
 
 /// The curves and claims as a page of HTML, made from the text of PAPER.json as `shiplap report` makes it.
-std::string html_page(const std::string& name, const std::string& json) {
-  const page::ReportFile file{.name = name + ".json", .text = json};
-  return page::html(page::report({&file, 1}, {.map = std::nullopt}));
+std::string html_page(const Experiment& experiment, const std::string& json) {
+  const page::ReportFile file{.name = std::string(experiment.name) + ".json", .text = json};
+  return page::html(page::report({&file, 1}, {.title = std::string(experiment.title), .map = std::nullopt}));
 }
 
 /// Writes PAPER.json, PAPER.md, PAPER.html if this build draws pages, and a CSV for each figure. Each file is replaced
@@ -77,7 +77,7 @@ void save(const std::filesystem::path& folder, const Experiment& experiment, con
       write_file_atomically(folder / name / (figure.id + ".csv"), csv(figure));
   write_file_atomically(folder / (name + ".md"), page(experiment, r));
   const std::string json = json_text(to_json(experiment, r), 1) + "\n";
-  if (page::has_plots()) write_file_atomically(folder / (name + ".html"), html_page(name, json));
+  if (page::has_plots()) write_file_atomically(folder / (name + ".html"), html_page(experiment, json));
   write_document(kept, json);
 }
 
