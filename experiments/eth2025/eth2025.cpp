@@ -17,6 +17,7 @@ constexpr std::array claims{
     Claim{"fig2-overhead", "Fig. 2, §4.2",
           "For most sizes the overhead of streams decides, and it grows with their number (by 5.1 µs each)."},
     Claim{"fig2-gt4py", "Fig. 2, §4.2", "GT4Py takes two orders of magnitude longer than CUDA for arccos."},
+    Claim{"threads", "§3", "The number of threads per block makes no significant difference to arccos."},
     Claim{"fig3-best", "Fig. 3, §4.2", "2^23 elements gain most with 32 calls: 2.0 with 16 streams."},
     Claim{"fig3-one-call", "Fig. 3, §4.2", "With one call 2^23 elements gain no more than 1.34."},
     Claim{"fig3-peak", "Fig. 3, §4.2", "The gain grows with the calls up to 32 and falls beyond."},

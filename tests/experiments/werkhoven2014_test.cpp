@@ -117,6 +117,18 @@ TEST(Werkhoven2014, figure_10_by_table_2_has_the_times_computed_by_hand) {
   EXPECT_NEAR(number(f, 4, "Implicit"), 338, 1);  // within the axis, which ends at 350
 }
 
+TEST(Werkhoven2014, the_creation_of_a_stream_is_shared_by_its_uses) {
+  const Reproduction r = run_on("h200", {"stream-creation"});
+  EXPECT_EQ(verdict(r, "stream-creation"), Verdict::consistent_with_model);
+  const Figure& table = figure_of(r, "stream-creation");
+  const double once = number(table, 0, "creation and destruction for each use");
+  EXPECT_GT(once, 1.5) << "the profile has 1.897 us for the creation alone";
+  EXPECT_NEAR(number(table, 3, "creation and destruction for each use"), once / 1000, 1e-9);
+  EXPECT_NEAR(number(table, 3, "published estimate for each use"), 0.03, 1e-12);
+  // No paper has published these calls of a GTX Titan.
+  EXPECT_EQ(verdict(run_on("gtx-titan-2014", {"stream-creation"}), "stream-creation"), Verdict::cannot_be_checked);
+}
+
 TEST(Werkhoven2014, without_a_link_the_papers_machines_are_still_judged_by_the_equations) {
   const Reproduction r = run_on("gtx-680-2014");
   EXPECT_EQ(verdict(r, "state"), Verdict::consistent_with_model);
