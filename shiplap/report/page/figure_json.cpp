@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/printable.hpp"
@@ -105,6 +107,9 @@ Json to_json(const MapPlot& map) {
 }
 
 Axis axis_from_json(const JsonReader& json) {
+  constexpr std::array<std::string_view, 5> units{"s", "B", "B/s", "1", ""};
+  if (std::ranges::find(units, json.at("unit").string()) == units.end())
+    json.at("unit").fail("s, B, B/s, 1 or an empty text");
   return {
       .label = json.at("label").string(), .unit = json.at("unit").string(), .logarithmic = json.at("log").boolean()};
 }

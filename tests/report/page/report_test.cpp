@@ -430,6 +430,9 @@ TEST(Report, a_damaged_plot_of_a_reproduction_is_refused_with_its_key) {
   json["plots"][0]["series"][0]["y"].push_back(1);
   EXPECT_THAT(message_of([&] { report_of({{"w.json", json.dump()}}); }), HasSubstr("plots[0].series[0].y"));
   json = reproduction_json({"holds"}, false);
+  json["plots"][0]["x"]["unit"] = "furlong";
+  EXPECT_THAT(message_of([&] { report_of({{"w.json", json.dump()}}); }), HasSubstr("plots[0].x.unit"));
+  json = reproduction_json({"holds"}, false);
   json["plots"][0]["kind"] = "map";
   EXPECT_THAT(message_of([&] { report_of({{"w.json", json.dump()}}); }), HasSubstr("plots[0].kind"));
 }
