@@ -25,9 +25,11 @@ enum class Verdict : std::uint8_t {
   holds,
   holds_with_a_change,
   does_not_hold,
-  /// A virtual device gave the figures and agrees with the claim. It observes nothing, so the claim may still be wrong.
+  /// A virtual device or the paper's equations gave the figures, and they agree with the claim. Nothing was observed,
+  /// so the claim may still be wrong.
   consistent_with_model,
-  /// A virtual device gave the figures and disagrees with the claim, so the claim or the model is wrong.
+  /// A virtual device or the paper's equations gave the figures, and they disagree with the claim, so the claim or the
+  /// model is wrong.
   contradicts_model,
   cannot_be_checked
 };
@@ -100,8 +102,9 @@ struct Step {
   std::string_view id;     ///< id, unique in its paper: "fig9"
   std::string_view title;  ///< title for people
   /// Runs the step. Throws Error when the device fails. A feature that the device lacks is a finding, not an error. The
-  /// step judges figures of a virtual device like any others; `run_steps` weakens the verdicts.
+  /// step judges figures that nobody observed like any others; `run_steps` weakens the verdicts.
   StepResult (*run)(const Bench&);
+  bool observes = true;  ///< false: its figures come from the paper's equations alone, on every device
 };
 
 /// The plot of a table (`Figure`). Its axes have the units of the columns. Columns that the table lacks are left out,

@@ -43,10 +43,10 @@ struct RunLimits {
 /// Throws UsageError that lists the steps when the experiment lacks one of these ids.
 void require_steps(const Experiment&, const std::vector<std::string>& ids);
 /// Runs steps in their order, those of `only` again even if they are done. `step_done` is called after each step with
-/// the results so far, to which it may add steps that are done elsewhere. On a virtual device no claim holds or fails
-/// by itself: "holds" and "holds with a change" become "consistent with the model", "does not hold" becomes
-/// "contradicts the model". Returns whether all steps are done. Throws UsageError for an unknown step, and what steps
-/// throw.
+/// the results so far, to which it may add steps that are done elsewhere. On a virtual device, and by a step that
+/// observes nothing, no claim holds or fails: "holds" and "holds with a change" become "consistent with the model",
+/// "does not hold" becomes "contradicts the model". Returns whether all steps are done. Throws UsageError for an
+/// unknown step, and what steps throw.
 bool run_steps(const Experiment&, const Bench&, const RunLimits&, Reproduction&,
                const std::function<void(Reproduction&, const Step&)>& step_done);
 

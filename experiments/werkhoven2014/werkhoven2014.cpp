@@ -62,7 +62,7 @@ constexpr std::array steps{
     Step{"stream-creation", "§II: the creation of a stream", run_stream_creation},
     Step{"both-ways", "Table II: duplex", run_duplex},
     Step{"categories", "Figs 1-3 and 7: streams on each category of device, and how many", run_categories},
-    Step{"published-machines", "Figs 8-10 by the paper's equations and parameters", run_published_machines},
+    Step{"published-machines", "Figs 8-10 by the paper's equations and parameters", run_published_machines, false},
     Step{"ocean", "Figs 8-10: state and buoydiff in four implementations", run_ocean},
 };
 

@@ -125,6 +125,16 @@ TEST_F(ReproductionOfAPaper, on_a_virtual_device_is_consistent_with_the_model_or
   EXPECT_EQ(to_json(other, made)["claims"][0]["verdict"], "contradicts the model");
 }
 
+TEST_F(ReproductionOfAPaper, on_a_gpu_is_decided_by_what_was_observed_and_not_by_equations) {
+  const std::array all{Step{"one", "", second_step, false}, Step{"two", "", first_step}};
+  Experiment other = paper;
+  other.steps = all;
+  run_steps(other, bench, {.only = {"one"}}, made, [](const Reproduction&, const Step&) {});
+  EXPECT_EQ(finding_of(other, made, "faster")->verdict, Verdict::contradicts_model);
+  run_steps(other, bench, {}, made, [](const Reproduction&, const Step&) {});
+  EXPECT_EQ(finding_of(other, made, "faster")->verdict, Verdict::holds);
+}
+
 StepResult changed_step(const Bench&) { return {.figures = {}, .findings = {word(Verdict::holds_with_a_change, "")}}; }
 
 TEST_F(ReproductionOfAPaper, on_a_virtual_device_is_no_more_than_consistent_where_a_claim_holds_with_a_change) {
