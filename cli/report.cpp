@@ -53,7 +53,7 @@ void add_report(CLI::App& app) {
   auto* command = app.add_subcommand("report", "Show profiles, comparisons, plans, runs and more as one HTML page");
   declare_file(command->add_option("files", flags->files,
                                    "profiles, logs of adaptive runs, and what check, compare, plan, run, evaluate, "
-                                   "movers and advise print with --json"),
+                                   "movers, advise and reproduce print with --json"),
                FileUse::read)
       ->type_name("FILE")
       ->required();

@@ -21,6 +21,10 @@ std::string to_string(Verdict verdict) {
       return "holds with a change";
     case Verdict::does_not_hold:
       return "does not hold on this hardware";
+    case Verdict::consistent_with_model:
+      return "consistent with the model";
+    case Verdict::contradicts_model:
+      return "contradicts the model";
     case Verdict::cannot_be_checked:
       return "cannot be checked";
   }

@@ -1,6 +1,7 @@
 // The reproduction of a paper as values: its claims, the steps that check them, and their findings.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -20,8 +21,27 @@
 namespace shiplap::experiments {
 
 /// Verdict on a claim on this hardware.
-enum class Verdict : std::uint8_t { holds, holds_with_a_change, does_not_hold, cannot_be_checked };
-/// Text of a verdict: "holds", "holds with a change", "does not hold on this hardware", "cannot be checked".
+enum class Verdict : std::uint8_t {
+  holds,
+  holds_with_a_change,
+  does_not_hold,
+  /// A virtual device or the paper's equations gave the figures, and they agree with the claim. Nothing was observed,
+  /// so the claim may still be wrong.
+  consistent_with_model,
+  /// A virtual device or the paper's equations gave the figures, and they disagree with the claim, so the claim or the
+  /// model is wrong.
+  contradicts_model,
+  cannot_be_checked
+};
+/// All verdicts, in the order in which they are counted.
+inline constexpr std::array verdicts{Verdict::holds,
+                                     Verdict::holds_with_a_change,
+                                     Verdict::does_not_hold,
+                                     Verdict::consistent_with_model,
+                                     Verdict::contradicts_model,
+                                     Verdict::cannot_be_checked};
+/// Text of a verdict: "holds", "holds with a change", "does not hold on this hardware", "consistent with the model",
+/// "contradicts the model", "cannot be checked".
 std::string to_string(Verdict);
 
 /// A claim of a paper, with its place in the paper.
@@ -81,8 +101,28 @@ struct Bench {
 struct Step {
   std::string_view id;     ///< id, unique in its paper: "fig9"
   std::string_view title;  ///< title for people
-  /// Runs the step. Throws Error when the device fails. A feature that the device lacks is a finding, not an error.
+  /// Runs the step. Throws Error when the device fails. A feature that the device lacks is a finding, not an error. The
+  /// step judges figures that nobody observed like any others; `run_steps` weakens the verdicts.
   StepResult (*run)(const Bench&);
+  bool observes = true;  ///< false: its figures come from the paper's equations alone, on every device
+};
+
+/// The plot of a table (`Figure`). Its axes have the units of the columns. Columns that the table lacks are left out,
+/// because devices differ in what they can do.
+struct Curves {
+  std::string_view table;    ///< id of the table
+  std::string_view title{};  ///< what is drawn; "" means the title of the table
+  /// Name of the column of the abscissas. Where it is "", the numbers in the names of the columns `y` are the
+  /// abscissas, and each row is a curve.
+  std::string_view x{};
+  std::string_view x_label{};  ///< "" means `x`
+  std::string_view y_label{};
+  /// Names of the columns of the ordinates, all of one unit. One '*' in a name stands for any text. A column with
+  /// "published" in its name is drawn as points, every other one as a line.
+  std::array<std::string_view, 6> y{};
+  std::array<std::string_view, 2> each{};  ///< columns whose values tell curves apart, such as the size
+  bool log_x = true;
+  bool log_y = false;
 };
 
 /// The reproduction of one paper.
@@ -94,6 +134,7 @@ struct Experiment {
   std::span<const Step> steps;  ///< steps; at least one has a finding for each claim
   /// Errors, contradictions and omissions of the paper, a sentence each.
   std::span<const std::string_view> faults;
+  std::span<const Curves> curves{};  ///< figures of the paper that are curves
 };
 
 /// All reproductions.

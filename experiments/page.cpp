@@ -1,11 +1,13 @@
 #include "experiments/page.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <vector>
 
-#include "shiplap/report/table.hpp"
+#include "experiments/curves.hpp"
 
 namespace shiplap::experiments {
 namespace {
@@ -45,55 +47,76 @@ std::string quoted(const std::string& text) {
   return out + "\"";
 }
 
-/// The text under the table of claims: further findings of claims with several findings.
-std::string several_findings(const Experiment& experiment, const Reproduction& r) {
-  std::string text;
-  for (const Claim& claim : experiment.claims) {
-    const std::vector<StepFinding> all = findings_of(experiment, r, claim.id);
-    if (all.size() < 2) continue;
-    text += fmt::format("- {} ({}):", claim.where, claim.id);
-    for (const StepFinding& found : all) {
-      text += fmt::format("\n  - {}, {}", found.step, to_string(found.finding->verdict));
-      if (!found.finding->observed.empty()) text += ": " + found.finding->observed;
-      if (!found.finding->why.empty()) text += ". " + found.finding->why;
-    }
-    text += "\n";
-  }
-  if (text.empty()) return text;
-  return "Of these claims there are several findings, each with its step. The verdict above is the worst of them; one "
-         "that could not be checked counts only where none could.\n\n" +
-         text + "\n";
+std::string simulated_note(const Reproduction& r) {
+  return fmt::format("Simulated: all figures are computed by the model of {}, and nothing was observed.", r.device);
 }
 
-/// Calls `add` with claim, published value, finding and verdict of each claim.
-template <class Add>
-void for_each_claim(const Experiment& experiment, const Reproduction& r, Add add) {
-  for (const Claim& claim : experiment.claims) {
-    const Finding* finding = finding_of(experiment, r, claim.id);
-    add(claim, finding == nullptr ? std::string("not run yet") : to_string(finding->verdict), finding);
+/// The verdict on a claim, or that none of its steps was run.
+std::string verdict_text(const Finding* finding) {
+  return finding == nullptr ? "not run yet" : to_string(finding->verdict);
+}
+
+/// "6 claims: holds 4, contradicts the model 2". Verdicts that no claim has are left out.
+std::string count_of_verdicts(const Experiment& experiment, const Reproduction& r) {
+  std::map<std::string, std::size_t> counts;
+  for (const Claim& claim : experiment.claims) ++counts[verdict_text(finding_of(experiment, r, claim.id))];
+  std::vector<std::string> texts;
+  for (const Verdict verdict : verdicts) texts.push_back(to_string(verdict));
+  texts.push_back(verdict_text(nullptr));
+  std::vector<std::string> parts;
+  for (const std::string& text : texts)
+    if (const auto count = counts.find(text); count != counts.end())
+      parts.push_back(fmt::format("{} {}", text, count->second));
+  return fmt::format("{} claims: {}", experiment.claims.size(), fmt::join(parts, ", "));
+}
+
+/// A claim as a list: what is published, and each finding with its step.
+std::string claim_list(const Experiment& experiment, const Reproduction& r, const Claim& claim) {
+  std::string text = fmt::format("- **{}** (`{}`): {}\n  - published: {}\n", claim.where, claim.id,
+                                 verdict_text(finding_of(experiment, r, claim.id)), claim.text);
+  for (const StepFinding& found : findings_of(experiment, r, claim.id)) {
+    text += fmt::format("  - step `{}`, {}", found.step, to_string(found.finding->verdict));
+    if (!found.finding->observed.empty()) text += ": " + found.finding->observed;
+    if (!found.finding->why.empty()) text += ". " + found.finding->why;
+    text += "\n";
   }
+  return text;
+}
+
+/// The claims as a table with short cells, and below it in full.
+std::string claims_section(const Experiment& experiment, const Reproduction& r) {
+  Table table({{"where"}, {"claim", Align::left}, {"verdict"}});
+  std::string lists;
+  for (const Claim& claim : experiment.claims) {
+    table.add(
+        {std::string(claim.where), fmt::format("`{}`", claim.id), verdict_text(finding_of(experiment, r, claim.id))});
+    lists += claim_list(experiment, r, claim);
+  }
+  return "## Claims\n\n" + table.markdown() +
+         "\nThe verdict on a claim is the worst of its findings. An observed one counts before a simulated one, and "
+         "one "
+         "that could not be checked counts only where none could.\n\n" +
+         lists + "\n";
 }
 
 }  // namespace
 
 std::string page(const Experiment& experiment, const Reproduction& r, std::size_t most_rows) {
-  std::string text = fmt::format("# {}\n\n{}\n\n", experiment.title, experiment.citation);
+  std::string text = fmt::format("# {}\n\n{}.\n\n", experiment.title, count_of_verdicts(experiment, r));
+  if (r.simulated) text += simulated_note(r) + "\n\n";
+  text += fmt::format("{}\n\n", experiment.citation);
   text += fmt::format("Reproduced with `shiplap reproduce {}{}` on {} ({}{}), profile {} (`{}`).\n\n", experiment.name,
                       r.quick ? " --quick" : "", r.device_name, r.device, r.simulated ? ", simulated" : "", r.profile,
                       r.profile_hash);
-  text += "## Claims\n\n";
-  Table claims({{"where"}, {"published"}, {"here", Align::left}, {"verdict"}, {"why", Align::left}});
-  for_each_claim(experiment, r, [&](const Claim& claim, const std::string& verdict, const Finding* finding) {
-    claims.add({std::string(claim.where), std::string(claim.text), finding == nullptr ? "" : finding->observed, verdict,
-                finding == nullptr ? "" : finding->why});
-  });
-  text += claims.markdown() + "\n" + several_findings(experiment, r);
+  text += claims_section(experiment, r);
   if (!experiment.faults.empty()) {
     text += "## What in the paper is wrong, or says too little\n\n";
     for (const std::string_view fault : experiment.faults) text += fmt::format("- {}\n", fault);
     text += "\n";
   }
   text += "## Tables and figures\n\n";
+  if (!plots_of(experiment, r).empty())
+    text += fmt::format("As curves: `shiplap report {0}.json -o {0}.html`.\n\n", experiment.name);
   for (const Step& step : experiment.steps) {
     const auto done = r.steps.find(step.id);
     if (done == r.steps.end()) continue;
@@ -104,15 +127,19 @@ std::string page(const Experiment& experiment, const Reproduction& r, std::size_
   return text;
 }
 
-std::string claims_report(const Experiment& experiment, const Reproduction& r, std::size_t width) {
+std::string claims_report(const Experiment& experiment, const Reproduction& r, const TextStyle& style) {
   std::string text;
-  for_each_claim(experiment, r, [&](const Claim& claim, const std::string& verdict, const Finding* finding) {
-    text += wrap(fmt::format("{}: {}", claim.where, claim.text), width, "  ") + "\n";
-    std::string found = verdict;
+  if (r.simulated) text += wrap(simulated_note(r), style.width) + "\n\n";
+  text += bold(std::string(experiment.title), style) + "\n";
+  text += wrap(count_of_verdicts(experiment, r), style.width, "  ") + "\n\n";
+  for (const Claim& claim : experiment.claims) {
+    const Finding* finding = finding_of(experiment, r, claim.id);
+    text += wrap(fmt::format("{}: {}", claim.where, claim.text), style.width, "  ") + "\n";
+    std::string found = verdict_text(finding);
     if (finding != nullptr && !finding->observed.empty()) found += ": " + finding->observed;
     if (finding != nullptr && !finding->why.empty()) found += ". " + finding->why;
-    text += "  " + wrap(found, width - 2, "  ") + "\n";
-  });
+    text += "  " + wrap(found, style.width - 2, "  ") + "\n";
+  }
   return text;
 }
 

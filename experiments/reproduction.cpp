@@ -4,19 +4,17 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "experiments/curves.hpp"
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/formats.hpp"
+#include "shiplap/report/page/figure_json.hpp"
 
 namespace shiplap::experiments {
 namespace {
-
-constexpr std::array verdicts{Verdict::holds, Verdict::holds_with_a_change, Verdict::does_not_hold,
-                              Verdict::cannot_be_checked};
 
 Json json_of(const Cell& cell) {
   if (const auto* number = std::get_if<double>(&cell)) return *number;
@@ -76,7 +74,7 @@ Finding read_finding(const JsonReader& in, const std::string& claim) {
   in.only_keys({"step", "verdict", "observed", "why"});
   const std::string word = in.at("verdict").string();
   const auto verdict = std::ranges::find_if(verdicts, [&](Verdict v) { return to_string(v) == word; });
-  if (verdict == verdicts.end()) in.at("verdict").fail("one of the four verdicts");
+  if (verdict == verdicts.end()) in.at("verdict").fail("a verdict, such as \"holds\"");
   return {.claim = claim, .verdict = *verdict, .observed = in.at("observed").string(), .why = in.at("why").string()};
 }
 
@@ -91,9 +89,40 @@ void require_sound(const Experiment& experiment, const Step& step, const StepRes
       throw Error(fmt::format("{}, {}: there is no claim '{}'", experiment.name, step.id, finding.claim));
 }
 
-// Rank of a finding: worse verdicts are higher, and "cannot be checked" is lowest.
-int badness(const Finding& finding) {
-  return finding.verdict == Verdict::cannot_be_checked ? -1 : static_cast<int>(finding.verdict);
+/// Rank of a verdict when several findings are joined; the highest decides. Worse verdicts are higher, and observed
+/// ones are above simulated ones.
+int rank_of(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::cannot_be_checked:
+      return 0;
+    case Verdict::consistent_with_model:
+      return 1;
+    case Verdict::contradicts_model:
+      return 2;
+    case Verdict::holds:
+      return 3;
+    case Verdict::holds_with_a_change:
+      return 4;
+    case Verdict::does_not_hold:
+      return 5;
+  }
+  throw Error("not a verdict");
+}
+
+/// The verdict that simulated figures allow, where observed ones would give this verdict.
+Verdict in_simulation(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::holds:
+    case Verdict::holds_with_a_change:
+      return Verdict::consistent_with_model;
+    case Verdict::does_not_hold:
+      return Verdict::contradicts_model;
+    case Verdict::consistent_with_model:
+    case Verdict::contradicts_model:
+    case Verdict::cannot_be_checked:
+      return verdict;
+  }
+  throw Error("not a verdict");
 }
 
 }  // namespace
@@ -125,12 +154,7 @@ bool run_steps(const Experiment& experiment, const Bench& bench, const RunLimits
   require_steps(experiment, limits.only);
   const auto began = Clock::now();
   Bench with_figures = bench;
-  with_figures.made_before = [&](std::string_view id) -> const Figure* {
-    for (const auto& [step, done] : reproduction.steps)
-      for (const Figure& figure : done.result.figures)
-        if (figure.id == id) return &figure;
-    return nullptr;
-  };
+  with_figures.made_before = [&](std::string_view id) { return find_figure(reproduction, id); };
   for (const Step& step : experiment.steps) {
     const bool asked_for = std::ranges::find(limits.only, step.id) != limits.only.end();
     if (limits.only.empty() ? reproduction.steps.contains(step.id) : !asked_for) continue;
@@ -139,10 +163,19 @@ bool run_steps(const Experiment& experiment, const Bench& bench, const RunLimits
     StepDone done{.result = step.run(with_figures)};
     done.took = Clock::now() - before;
     require_sound(experiment, step, done.result);
+    if (bench.info.is_virtual || !step.observes)
+      for (Finding& finding : done.result.findings) finding.verdict = in_simulation(finding.verdict);
     reproduction.steps.insert_or_assign(std::string(step.id), std::move(done));
     step_done(reproduction, step);
   }
   return std::ranges::all_of(experiment.steps, [&](const Step& s) { return reproduction.steps.contains(s.id); });
+}
+
+const Figure* find_figure(const Reproduction& reproduction, std::string_view id) {
+  for (const auto& [step, done] : reproduction.steps)
+    for (const Figure& figure : done.result.figures)
+      if (figure.id == id) return &figure;
+  return nullptr;
 }
 
 std::vector<StepFinding> findings_of(const Experiment& experiment, const Reproduction& reproduction,
@@ -160,7 +193,7 @@ std::vector<StepFinding> findings_of(const Experiment& experiment, const Reprodu
 const Finding* finding_of(const Experiment& experiment, const Reproduction& reproduction, std::string_view claim) {
   const Finding* decides = nullptr;
   for (const StepFinding& found : findings_of(experiment, reproduction, claim))
-    if (decides == nullptr || badness(*found.finding) >= badness(*decides)) decides = found.finding;
+    if (decides == nullptr || rank_of(found.finding->verdict) >= rank_of(decides->verdict)) decides = found.finding;
   return decides;
 }
 
@@ -176,6 +209,7 @@ Json to_json(const Experiment& experiment, const Reproduction& r) {
             {"profile", r.profile},
             {"profile_hash", r.profile_hash},
             {"claims", Json::array()},
+            {"plots", Json::array()},
             {"steps", Json::object()}};
   for (const auto& [name, value] : r.conditions) json["conditions"][name] = value;
   for (const Claim& claim : experiment.claims) {
@@ -188,6 +222,7 @@ Json to_json(const Experiment& experiment, const Reproduction& r) {
                               {"verdict", decides == nullptr ? Json(nullptr) : Json(to_string(decides->verdict))},
                               {"findings", std::move(findings)}});
   }
+  for (page::Plot& plot : plots_of(experiment, r)) json["plots"].push_back(page::to_json(std::move(plot)));
   for (const Step& step : experiment.steps) {
     const auto done = r.steps.find(step.id);
     if (done == r.steps.end()) continue;
@@ -203,7 +238,7 @@ Reproduction load_reproduction(const std::filesystem::path& path) {
   const JsonReader in(json, path.string());
   require_schema(in, formats::reproduction);
   in.only_keys({"schema", "version", "paper", "device", "device_name", "simulated", "quick", "conditions", "profile",
-                "profile_hash", "claims", "steps"});
+                "profile_hash", "claims", "plots", "steps"});
   Reproduction r{.paper = in.at("paper").string(),
                  .device = in.at("device").string(),
                  .device_name = in.at("device_name").string(),
@@ -224,7 +259,7 @@ Reproduction load_reproduction(const std::filesystem::path& path) {
     for (std::size_t i = 0; i < figures.size(); ++i) done.result.figures.push_back(read_figure(figures.at(i)));
     r.steps.emplace(id, std::move(done));
   }
-  // Verdicts of claims are not read, because they follow from the findings.
+  // Verdicts of claims and plots are not read, because they follow from the findings and the tables.
   const JsonReader claims = in.at("claims");
   for (std::size_t c = 0; c < claims.size(); ++c) {
     const JsonReader claim = claims.at(c);

@@ -43,10 +43,15 @@ struct RunLimits {
 /// Throws UsageError that lists the steps when the experiment lacks one of these ids.
 void require_steps(const Experiment&, const std::vector<std::string>& ids);
 /// Runs steps in their order, those of `only` again even if they are done. `step_done` is called after each step with
-/// the results so far, to which it may add steps that are done elsewhere. Returns whether all steps are done. Throws
-/// UsageError for an unknown step, and what steps throw.
+/// the results so far, to which it may add steps that are done elsewhere. On a virtual device, and by a step that
+/// observes nothing, no claim holds or fails: "holds" and "holds with a change" become "consistent with the model",
+/// "does not hold" becomes "contradicts the model". Returns whether all steps are done. Throws UsageError for an
+/// unknown step, and what steps throw.
 bool run_steps(const Experiment&, const Bench&, const RunLimits&, Reproduction&,
                const std::function<void(Reproduction&, const Step&)>& step_done);
+
+/// The table or figure with this id that a step has made; null when there is none.
+const Figure* find_figure(const Reproduction&, std::string_view id);
 
 /// The finding of a step about a claim.
 struct StepFinding {
@@ -56,11 +61,13 @@ struct StepFinding {
 /// All findings about a claim, in the order of the steps; empty when none of its steps was run.
 std::vector<StepFinding> findings_of(const Experiment&, const Reproduction&, std::string_view claim);
 /// The finding that decides about a claim: the one with the worst verdict among those that could be checked (does not
-/// hold, then holds with a change, then holds), the last one among equals. It is "cannot be checked" only when nothing
-/// could be checked, and null when no step was run.
+/// hold, then holds with a change, then holds), the last one among equals. Any observed verdict outranks the simulated
+/// ones (contradicts the model, then consistent with the model). It is "cannot be checked" only when nothing could be
+/// checked, and null when no step was run.
 const Finding* finding_of(const Experiment&, const Reproduction&, std::string_view claim);
 
-/// JSON with schema and version. Each claim has the verdict of `finding_of` and all its findings.
+/// JSON with schema and version. Each claim has the verdict of `finding_of` and all its findings. The plots are those
+/// of `plots_of`.
 Json to_json(const Experiment&, const Reproduction&);
 /// Reads a file that `save` has written. Throws Error naming the file and the key.
 Reproduction load_reproduction(const std::filesystem::path&);

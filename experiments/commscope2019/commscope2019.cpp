@@ -97,6 +97,24 @@ constexpr std::array<std::string_view, 16> faults{
     "Almost all results are pictures without numbers: beside ours stand the few figures that the text prints.",
 };
 
+/// The paper's curves are pictures without numbers, so that no published points stand beside these.
+constexpr std::array curves{
+    Curves{.table = "fig2", .x = "size", .y_label = "rate", .y = {"pageable *", "pinned *"}},
+    Curves{.table = "fig6", .x = "size", .y_label = "rate", .y = {"pageable *", "pinned *"}},
+    Curves{.table = "fig6_nodes", .x = "size", .y_label = "rate", .y = {"pinned, *"}},
+    Curves{.table = "fig7", .x = "size", .y_label = "rate", .y = {"pinned *", "pageable *"}},
+    Curves{.table = "fig7_ratio",
+           .x = "size each way",
+           .y_label = "duplex over one direction",
+           .y = {"pinned", "pageable"}},
+    Curves{.table = "fig8", .x = "size", .y_label = "rate", .y = {"with *", "without *"}},
+    Curves{.table = "fig9", .x = "size", .y_label = "rate", .y = {"copy *", "read, *", "write, *"}},
+    Curves{.table = "grids", .x = "blocks of 256 threads", .y_label = "rate", .y = {"read", "write"}},
+    Curves{.table = "fig10_h2d", .x = "size", .y_label = "rate", .y = {"on demand", "from another GPU", "copy *"}},
+    Curves{.table = "fig10_d2h", .x = "size", .y_label = "rate", .y = {"* thread(s)", "copy *"}},
+    Curves{.table = "fig11", .x = "size", .y_label = "rate", .y = {"prefetch*", "copy *"}},
+};
+
 }  // namespace
 
 const Experiment commscope2019{
@@ -105,6 +123,7 @@ const Experiment commscope2019{
     .citation = "C. Pearson, A. Dakkak, S. Hashash, C. Li, I.-H. Chung, J. Xiong, W.-M. Hwu, ICPE 2019",
     .claims = claims,
     .steps = steps,
-    .faults = faults};
+    .faults = faults,
+    .curves = curves};
 
 }  // namespace shiplap::experiments

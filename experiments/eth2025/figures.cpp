@@ -67,9 +67,9 @@ Figure bests(const Heading& heading, const Column& of, std::span<const Sweep> sw
                     {"published streams", ""},
                     {"plan's choice", ""},
                     {"its time", "ms"},
-                    {"its speed-up", ""},
+                    {"speed-up of the plan's choice", ""},
                     {"ideal overlap", "ms"},
-                    {"most speed-up", ""}};
+                    {"speed-up with ideal overlap", ""}};
   figure.note = note_of(heading, sweeps) + ideal_overlap_notes(sweeps);
   for (const Sweep& sweep : sweeps) {
     const auto best = sweep.best();

@@ -22,6 +22,8 @@
 #include "shiplap/core/file_system.hpp"
 #include "shiplap/core/json.hpp"
 #include "shiplap/core/text_file.hpp"
+#include "shiplap/report/page/page.hpp"
+#include "shiplap/report/page/report.hpp"
 #include "shiplap/report/progress.hpp"
 
 namespace shiplap::experiments {
@@ -49,8 +51,15 @@ void list_papers(bool json) {
   print(table.text(style_of_stdout()));
 }
 
-/// Writes PAPER.json, PAPER.md and a CSV for each figure. Each file is replaced atomically. Of steps that this process
-/// has not run, the folder may have what another process wrote meanwhile; `r` has it afterwards.
+/// The curves and claims as a page of HTML, made from the text of PAPER.json as `shiplap report` makes it.
+std::string html_page(const Experiment& experiment, const std::string& json) {
+  const page::ReportFile file{.name = std::string(experiment.name) + ".json", .text = json};
+  return page::html(page::report({&file, 1}, {.title = std::string(experiment.title), .map = std::nullopt}));
+}
+
+/// Writes PAPER.json, PAPER.md, PAPER.html if this build draws pages, and a CSV for each figure. Each file is replaced
+/// atomically. Of steps that this process has not run, the folder may have what another process wrote meanwhile; `r`
+/// has it afterwards.
 void save(const std::filesystem::path& folder, const Experiment& experiment, const std::set<std::string_view>& ran,
           Reproduction& r) {
   const std::string name(experiment.name);
@@ -67,7 +76,9 @@ void save(const std::filesystem::path& folder, const Experiment& experiment, con
     for (const Figure& figure : done.result.figures)
       write_file_atomically(folder / name / (figure.id + ".csv"), csv(figure));
   write_file_atomically(folder / (name + ".md"), page(experiment, r));
-  write_document(kept, json_text(to_json(experiment, r), 1) + "\n");
+  const std::string json = json_text(to_json(experiment, r), 1) + "\n";
+  if (page::has_plots()) write_file_atomically(folder / (name + ".html"), html_page(experiment, json));
+  write_document(kept, json);
 }
 
 /// The file that -o gives the evaluation of --data.
@@ -79,7 +90,8 @@ std::filesystem::path file_of_data(const ReproduceFlags& flags) {
 std::vector<std::filesystem::path> files_written(const ReproduceFlags& flags) {
   if (!flags.data.empty()) return {file_of_data(flags)};
   const std::filesystem::path folder = flags.output;
-  return {folder / (flags.paper + ".json"), folder / (flags.paper + ".md"), folder / flags.paper / ""};
+  return {folder / (flags.paper + ".json"), folder / (flags.paper + ".md"), folder / (flags.paper + ".html"),
+          folder / flags.paper / ""};
 }
 
 void run_published_sweep(const ReproduceFlags& flags) {
@@ -124,9 +136,10 @@ void add_reproduce(CLI::App& app) {
                  "begin no further step after this time, as in 300s; the same command goes on where it stopped")
       ->type_name("TIME");
   cli::declare_file(
-      app.add_option("-o,--output", flags->output,
-                     "write PAPER.json, PAPER.md and PAPER/*.csv into this folder after each step; what is done there "
-                     "already is not done again; of --data FILE write FILE's name with .json into it"),
+      app.add_option(
+          "-o,--output", flags->output,
+          "write PAPER.json, PAPER.md, PAPER.html and PAPER/*.csv into this folder after each step; what is done there "
+          "already is not done again; of --data FILE write FILE's name with .json into it"),
       cli::FileUse::update, [flags](const std::string&) { return files_written(*flags); })
       ->type_name("DIR");
   cli::add_json_flag(app, flags->json);
@@ -174,10 +187,9 @@ void run_reproduce(const ReproduceFlags& flags) {
   });
   if (!flags.output.empty()) save(folder, experiment, ran, reproduction);
   progress.clear();
-  const TextStyle style = style_of_stdout();
   if (flags.json) return print_json(to_json(experiment, reproduction));
-  print(bold(std::string(experiment.title), style) + "\n\n");
-  print(claims_report(experiment, reproduction, style.width));
+  const TextStyle style = style_of_stdout();
+  print(claims_report(experiment, reproduction, style));
   const auto done =
       std::ranges::count_if(experiment.steps, [&](const Step& step) { return reproduction.steps.contains(step.id); });
   if (!whole)

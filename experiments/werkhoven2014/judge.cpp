@@ -78,6 +78,19 @@ Finding judge_latency(const loggp::Parameters& h2d, const loggp::Parameters& d2h
   return f;
 }
 
+Finding judge_stream_creation(Seconds creation, Seconds gap) {
+  const Seconds each = creation / published_uses;
+  const double share = each / gap;
+  Finding f{"stream-creation", Verdict::holds,
+            fmt::format("creating and destroying a stream takes {}; over {:.0f} uses {} each, {:.2g} % of g = {}",
+                        to_string(creation), published_uses, to_string(each), 100 * share, to_string(gap)),
+            ""};
+  if (share <= tie) return f;
+  f.verdict = Verdict::does_not_hold;
+  f.why = fmt::format("{:.0f} uses are needed until it is {:.0f} % of g", std::ceil(creation / (tie * gap)), 100 * tie);
+  return f;
+}
+
 Finding judge_line(std::string_view claim, std::span<const Transfer> transfers, bool to_device) {
   double off = 0;
   double off_published = 0;

@@ -48,6 +48,9 @@ Extremes extremes(std::span<const Transfer>, bool to_device);
 Finding judge_table1(const loggp::Parameters& h2d, const loggp::Parameters& d2h);
 /// Claim latency: g < L+o in both directions.
 Finding judge_latency(const loggp::Parameters& h2d, const loggp::Parameters& d2h);
+/// Claim stream-creation: `creation`, shared by the published number of uses, adds less than `tie` to g, which every
+/// use takes for each message.
+Finding judge_stream_creation(Seconds creation, Seconds gap);
 /// Claims fig5 and fig6: the times are a straight line over the number of streams, and match the published one.
 Finding judge_line(std::string_view claim, std::span<const Transfer>, bool to_device);
 /// Claims error-h2d, error-d2h and largest-error.

@@ -34,6 +34,11 @@ inline constexpr double worst_implicit = 0.0385;
 inline constexpr double worst_streams = 0.0646;
 inline constexpr double worst_hybrid = 0.1075;
 
+/// Time to create a stream as Gómez-Luna et al. estimate it, quoted in §II, and the number of kernels that then use the
+/// stream: "thousands".
+inline constexpr Seconds published_creation = milliseconds(0.03);
+inline constexpr double published_uses = 1000;
+
 /// Number of levels of the ocean's grid, which have a stream each.
 inline constexpr std::uint32_t streams_used = 42;
 

@@ -7,6 +7,8 @@ namespace shiplap::experiments::werkhoven {
 
 /// Table I, Figs 5 and 6: the parameters of the link, and bursts of copies beside the model with these parameters.
 StepResult run_transfers(const Bench&);
+/// §II: the time to create a stream beside the gap between messages.
+StepResult run_stream_creation(const Bench&);
 /// Table II: G of each direction in duplex.
 StepResult run_duplex(const Bench&);
 /// Figs 1-3 and 7: every equation for streams on a device of its category, and the best number of streams.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/measure/measure.hpp"
 
 namespace shiplap::experiments::werkhoven {
 namespace {
@@ -105,6 +106,12 @@ PaperLink paper_link(const Bench& bench) {
                                to_string(bandwidth(link.mapped->d2h)));
   link.origin += ".";
   return link;
+}
+
+std::optional<Seconds> measured_time(const Bench& bench, const std::string& primitive) {
+  const auto found = measure(bench.device, {.effort = Effort::quick, .only = primitive, .progress = bench.progress});
+  if (found.measurements.empty()) return std::nullopt;
+  return microseconds(median(figure_samples(found.measurements.front())));
 }
 
 Seconds summed_kernels(const Job& job, std::uint32_t chunks) {

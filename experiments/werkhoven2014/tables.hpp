@@ -43,6 +43,9 @@ struct PaperLink {
 /// a link.
 PaperLink paper_link(const Bench&);
 
+/// Median time of one primitive of docs/reference/primitives.md; nullopt on a device that lacks it.
+std::optional<Seconds> measured_time(const Bench&, const std::string& primitive);
+
 /// t_E of streams: the sum of the kernel times of all chunks, which can differ from the time of one launch.
 Seconds summed_kernels(const Job&, std::uint32_t chunks);
 /// Inputs of the equations for a job in `chunks` chunks over this link. The job must have a cost.

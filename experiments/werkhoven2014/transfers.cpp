@@ -7,6 +7,7 @@
 
 #include "experiments/werkhoven2014/judge.hpp"
 #include "experiments/werkhoven2014/steps.hpp"
+#include "experiments/werkhoven2014/tables.hpp"
 #include "shiplap/core/error.hpp"
 #include "shiplap/evaluate/evaluate.hpp"
 #include "shiplap/measure/measure.hpp"
@@ -59,10 +60,7 @@ loggp::Fit fit_of(const Bench& bench, bool to_device) {
 /// L+o timed like the authors' public benchmark, by the host's clock until the host knows that the copy has ended;
 /// nullopt on a device without such a clock.
 std::optional<Seconds> host_latency(const Bench& bench, bool to_device) {
-  const std::string primitive = to_device ? "latency.copy.h2d" : "latency.copy.d2h";
-  const auto found = measure(bench.device, {.effort = Effort::quick, .only = primitive, .progress = bench.progress});
-  if (found.measurements.empty()) return std::nullopt;
-  return microseconds(median(figure_samples(found.measurements.front())));
+  return measured_time(bench, to_device ? "latency.copy.h2d" : "latency.copy.d2h");
 }
 
 Figure table1_figure(const Bench& bench, const std::map<bool, loggp::Fit>& fits) {

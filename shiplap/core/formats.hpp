@@ -35,7 +35,7 @@ inline constexpr FileFormat races{"shiplap/races", 2};                          
 inline constexpr FileFormat rank_message{"shiplap/rank-message", 1};  ///< what ranks of a check tell each other
 inline constexpr FileFormat recording{"shiplap/recording", 1};        ///< CUDA calls of a program
 inline constexpr FileFormat regret{"shiplap/regret", 2};              ///< plans of random jobs judged
-inline constexpr FileFormat reproduction{"shiplap/reproduction", 2};  ///< experiments of a paper
+inline constexpr FileFormat reproduction{"shiplap/reproduction", 3};  ///< experiments of a paper
 inline constexpr FileFormat run{"shiplap/run", 3};                    ///< predicted beside observed
 inline constexpr FileFormat scaling{"shiplap/scaling", 1};            ///< predicted strong scaling
 inline constexpr FileFormat shares{"shiplap/shares", 1};              ///< shares of a job over many ranks

@@ -166,7 +166,8 @@ TEST_F(FilesOfCommands, that_a_command_writes_beside_the_named_one_count_too) {
 TEST_F(FilesOfCommands, of_reproductions_are_all_that_go_into_the_folder) {
   fs::create_directories(folder / "out" / "harris2012");
   if (sh("$SHIPLAP reproduce").code != 0) GTEST_SKIP() << "built without experiments";
-  for (const std::string name : {"out/harris2012.json", "out/harris2012.md", "out/harris2012/figure.json"}) {
+  for (const std::string name :
+       {"out/harris2012.json", "out/harris2012.md", "out/harris2012.html", "out/harris2012/figure.json"}) {
     write(name, "precious");
     expect_refused(sh("$SHIPLAP reproduce harris2012 -o out --profile ./" + name), 64, {"would be lost"});
     EXPECT_EQ(read(folder / name), "precious");

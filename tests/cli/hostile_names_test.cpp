@@ -184,6 +184,22 @@ TEST_F(HostileNames, of_what_reports_are_made_of_are_inert) {
     expect_inert({.name = name, .text = printed(command), .commands = {"report --no-map FILE -o PAGE"}});
 }
 
+TEST_F(HostileNames, of_reproductions_are_inert) {
+  expect_inert({.name = "reproduction",
+                .text = R"({"schema": "shiplap/reproduction", "version": 3, "paper": "paper", "device_name": "GPU",
+                            "simulated": true,
+                            "claims": [{"id": "fig5", "where": "Fig. 5", "text": "It is fast.", "verdict": "holds",
+                                        "findings": [{"step": "one", "verdict": "holds", "observed": "1 ms",
+                                                      "why": "new"}]}],
+                            "plots": [{"kind": "plot", "title": "times", "diagonal": false,
+                                       "x": {"label": "streams", "unit": "", "log": true},
+                                       "y": {"label": "time", "unit": "s", "log": false},
+                                       "series": [{"name": "here", "line": true, "x": [1], "y": [2],
+                                                   "labels": ["point"]}],
+                                       "limits": [{"name": "link", "y": 1}]}]})",
+                .commands = {"report FILE -o PAGE"}});
+}
+
 TEST_F(HostileNames, of_files_of_workloads_and_kernels_are_inert) {
   expect_inert({.name = "workload",
                 .text = R"({"schema": "shiplap/workload", "version": 1, "in": "1MiB", "out": "1MiB", "kernel": "1ms"})",

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "shiplap/core/json.hpp"
+#include "shiplap/report/page/page.hpp"
 #include "tests/cli/program.hpp"
 #include "tests/support/json_schema.hpp"
 
@@ -26,6 +27,7 @@ TEST_F(Cli, reproduce_writes_what_its_schema_says_a_page_and_csv_and_goes_on_whe
   const Outcome stopped = shiplap(command + " --budget 1ns");
   ASSERT_EQ(stopped.code, 0) << stopped.err;
   EXPECT_NE(stopped.out.find("0 of "), std::string::npos) << stopped.out;
+  EXPECT_TRUE(stopped.out.starts_with("Simulated: ")) << stopped.out;
   const Outcome all = shiplap(command);
   ASSERT_EQ(all.code, 0) << all.err;
   EXPECT_EQ(all.out.find("not run yet"), std::string::npos) << all.out;
@@ -33,6 +35,7 @@ TEST_F(Cli, reproduce_writes_what_its_schema_says_a_page_and_csv_and_goes_on_whe
   const JsonSchema schema(Json::parse(read(SHIPLAP_SOURCE_DIR "/docs/schema/reproduction.schema.json")));
   EXPECT_EQ(schema.problems(json), std::vector<std::string>{});
   EXPECT_TRUE(fs::exists(folder / "harris2012.md"));
+  EXPECT_EQ(fs::exists(folder / "harris2012.html"), page::has_plots());
   std::size_t figures = 0;
   for (const auto& [id, step] : json["steps"].items())
     for (const Json& figure : step["figures"]) {

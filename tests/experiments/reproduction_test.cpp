@@ -56,9 +56,17 @@ const Experiment paper{.name = "paper",
                        .steps = steps,
                        .faults = faults};
 
+/// The steps run nothing on the device, so that it stands for a GPU as well as for a virtual one.
 class ReproductionOfAPaper : public ::testing::Test {
  protected:
-  ReproductionOfAPaper() { runs_of_second = 0; }
+  ReproductionOfAPaper() {
+    runs_of_second = 0;
+    simulate(false);
+  }
+  void simulate(bool is_virtual) {
+    bench.info.is_virtual = is_virtual;
+    made = begin_reproduction(paper, bench);
+  }
   std::shared_ptr<MeasurableDevice> device = open("virtual:h200");
   Bench bench{.device = *device,
               .info = device->info(),
@@ -98,6 +106,46 @@ TEST_F(ReproductionOfAPaper, takes_the_worst_word_on_a_claim) {
   EXPECT_EQ(finding_of(paper, made, "faster")->verdict, Verdict::does_not_hold);
 }
 
+Finding word(Verdict verdict, std::string observed) {
+  return {.claim = "faster", .verdict = verdict, .observed = std::move(observed), .why = ""};
+}
+
+StepResult unchecked_step(const Bench&) { return {.figures = {}, .findings = {{.claim = "slower", .why = "no GPU"}}}; }
+
+TEST_F(ReproductionOfAPaper, on_a_virtual_device_is_consistent_with_the_model_or_contradicts_it_and_never_holds) {
+  const std::array all{Step{"one", "", first_step}, Step{"two", "", second_step}, Step{"three", "", unchecked_step}};
+  Experiment other = paper;
+  other.steps = all;
+  simulate(true);
+  run_steps(other, bench, {}, made, [](const Reproduction&, const Step&) {});
+  EXPECT_EQ(made.steps.at("one").result.findings.front().verdict, Verdict::consistent_with_model) << "holds on a GPU";
+  EXPECT_EQ(made.steps.at("two").result.findings.front().verdict, Verdict::contradicts_model);
+  EXPECT_EQ(made.steps.at("three").result.findings.front().verdict, Verdict::cannot_be_checked);
+  EXPECT_EQ(finding_of(other, made, "faster")->verdict, Verdict::contradicts_model);
+  EXPECT_EQ(to_json(other, made)["claims"][0]["verdict"], "contradicts the model");
+}
+
+TEST_F(ReproductionOfAPaper, on_a_gpu_is_decided_by_what_was_observed_and_not_by_equations) {
+  const std::array all{Step{"one", "", second_step, false}, Step{"two", "", first_step}};
+  Experiment other = paper;
+  other.steps = all;
+  run_steps(other, bench, {.only = {"one"}}, made, [](const Reproduction&, const Step&) {});
+  EXPECT_EQ(finding_of(other, made, "faster")->verdict, Verdict::contradicts_model);
+  run_steps(other, bench, {}, made, [](const Reproduction&, const Step&) {});
+  EXPECT_EQ(finding_of(other, made, "faster")->verdict, Verdict::holds);
+}
+
+StepResult changed_step(const Bench&) { return {.figures = {}, .findings = {word(Verdict::holds_with_a_change, "")}}; }
+
+TEST_F(ReproductionOfAPaper, on_a_virtual_device_is_no_more_than_consistent_where_a_claim_holds_with_a_change) {
+  const std::array all{Step{"one", "", changed_step}};
+  Experiment other = paper;
+  other.steps = all;
+  simulate(true);
+  run_steps(other, bench, {}, made, [](const Reproduction&, const Step&) {});
+  EXPECT_EQ(finding_of(other, made, "faster")->verdict, Verdict::consistent_with_model);
+}
+
 TEST_F(ReproductionOfAPaper, is_the_same_after_it_was_written_and_read) {
   run();
   const TemporaryFolder folder;
@@ -130,10 +178,6 @@ TEST_F(ReproductionOfAPaper, is_the_same_after_it_was_written_and_read) {
   EXPECT_THROW(load_reproduction(file), Error);
 }
 
-Finding word(Verdict verdict, std::string observed) {
-  return {.claim = "faster", .verdict = verdict, .observed = std::move(observed), .why = ""};
-}
-
 TEST_F(ReproductionOfAPaper, gives_a_claim_one_verdict_however_many_findings_there_are) {
   const auto verdict = [&](std::vector<Finding> first, std::vector<Finding> second) {
     made.steps["one"].result.findings = std::move(first);
@@ -143,6 +187,8 @@ TEST_F(ReproductionOfAPaper, gives_a_claim_one_verdict_however_many_findings_the
   const Finding good = word(Verdict::holds, "good");
   const Finding changed = word(Verdict::holds_with_a_change, "changed");
   const Finding bad = word(Verdict::does_not_hold, "bad");
+  const Finding agrees = word(Verdict::consistent_with_model, "agrees");
+  const Finding disagrees = word(Verdict::contradicts_model, "disagrees");
   const Finding unknown = word(Verdict::cannot_be_checked, "unknown");
   EXPECT_EQ(verdict({bad}, {good}), "bad") << "in whatever order";
   EXPECT_EQ(verdict({good}, {bad}), "bad");
@@ -150,6 +196,9 @@ TEST_F(ReproductionOfAPaper, gives_a_claim_one_verdict_however_many_findings_the
   EXPECT_EQ(verdict({unknown}, {good}), "good") << "what could be checked decides";
   EXPECT_EQ(verdict({good}, {unknown}), "good");
   EXPECT_EQ(verdict({unknown}, {}), "unknown");
+  EXPECT_EQ(verdict({disagrees}, {agrees}), "disagrees");
+  EXPECT_EQ(verdict({good}, {disagrees}), "good") << "what was observed outranks what was simulated";
+  EXPECT_EQ(verdict({agrees}, {unknown}), "agrees");
   EXPECT_EQ(verdict({word(Verdict::holds, "first")}, {good}), "good") << "of equal ones the last";
 
   verdict({good, bad}, {unknown});
@@ -160,8 +209,8 @@ TEST_F(ReproductionOfAPaper, gives_a_claim_one_verdict_however_many_findings_the
   EXPECT_EQ(json["claims"][0]["findings"][2]["step"], "two");
   EXPECT_EQ(json["claims"][1]["verdict"], nullptr) << "nothing was found about it";
   const std::string text = page(paper, made);
-  EXPECT_THAT(text, HasSubstr("one, holds: good"));
-  EXPECT_THAT(text, HasSubstr("two, cannot be checked: unknown"));
+  EXPECT_THAT(text, HasSubstr("step `one`, holds: good"));
+  EXPECT_THAT(text, HasSubstr("step `two`, cannot be checked: unknown"));
 }
 
 StepResult takes_from_the_first(const Bench& bench) {
@@ -196,6 +245,7 @@ TEST_F(ReproductionOfAPaper, refuses_findings_of_no_claim_rows_without_all_cells
 }
 
 TEST_F(ReproductionOfAPaper, is_a_page_with_every_claim_its_verdict_and_every_row) {
+  simulate(true);
   run({.only = {"one"}});
   const std::string text = page(paper, made);
   EXPECT_THAT(text, HasSubstr("it is 1.4 times as fast"));
@@ -207,7 +257,30 @@ TEST_F(ReproductionOfAPaper, is_a_page_with_every_claim_its_verdict_and_every_ro
   EXPECT_THAT(text, HasSubstr("Its g has no unit."));
   EXPECT_THAT(text, HasSubstr(", simulated"));
   EXPECT_THAT(page(paper, made, 1), HasSubstr("The first 1 of 2 rows"));
-  EXPECT_THAT(claims_report(paper, made, 80), Not(HasSubstr("0.9 times")));
+  EXPECT_THAT(claims_report(paper, made, {}), Not(HasSubstr("0.9 times")));
+}
+
+TEST_F(ReproductionOfAPaper, begins_its_page_with_the_count_of_verdicts) {
+  run();
+  EXPECT_THAT(page(paper, made),
+              ::testing::StartsWith("# A paper\n\n2 claims: does not hold on this hardware 1, not run yet 1.\n"));
+}
+
+TEST_F(ReproductionOfAPaper, has_short_cells_in_the_table_of_claims_and_the_texts_below_it) {
+  run();
+  const std::string text = page(paper, made);
+  EXPECT_THAT(text, ::testing::ContainsRegex("\\| Table 1 +\\| `faster` +\\| does not hold on this hardware +\\|"));
+  EXPECT_THAT(text, HasSubstr("  - published: it is 1.4 times as fast\n"));
+  EXPECT_THAT(text, HasSubstr("  - step `two`, does not hold on this hardware: 0.9 times. It is new.\n"));
+}
+
+TEST_F(ReproductionOfAPaper, says_in_its_first_line_on_a_terminal_that_figures_are_simulated) {
+  run();
+  EXPECT_THAT(claims_report(paper, made, {}), ::testing::StartsWith("A paper\n2 claims: "));
+  simulate(true);
+  run();
+  EXPECT_THAT(claims_report(paper, made, {}), ::testing::StartsWith("Simulated: "));
+  EXPECT_THAT(page(paper, made), HasSubstr("Simulated: "));
 }
 
 TEST_F(ReproductionOfAPaper, has_figures_as_csv_with_units_and_quotes) {

@@ -70,6 +70,14 @@ TEST(Werkhoven2014Verdicts, transfer_errors_are_judged_by_size_and_sign) {
   EXPECT_EQ(about(found(0.01, 0.01), "largest-error").verdict, Verdict::holds);
 }
 
+TEST(Werkhoven2014Verdicts, the_creation_of_a_stream_amortises_where_a_thousand_uses_make_it_small_beside_g) {
+  const Finding published = judge_stream_creation(published_creation, table1(true).gap);
+  EXPECT_EQ(published.verdict, Verdict::holds) << "0.03 ms / 1000 are 1.2 % of 2.503 us";
+  const Finding costly = judge_stream_creation(milliseconds(0.3), table1(true).gap);
+  EXPECT_EQ(costly.verdict, Verdict::does_not_hold);
+  EXPECT_EQ(costly.why, "5993 uses are needed until it is 2 % of g");  // 300 / (0.02 x 2.503)
+}
+
 TEST(Werkhoven2014Verdicts, contention_needs_slower_copies_and_mapped_writes_to_be_worse) {
   DuplexRates found{.alone = {{1e-10}, {1e-10}}, .copies = {}, .mapped = {}};
   EXPECT_EQ(about(judge_duplex(found), "contention").verdict, Verdict::cannot_be_checked);

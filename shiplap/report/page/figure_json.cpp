@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/printable.hpp"
@@ -104,12 +106,52 @@ Json to_json(const MapPlot& map) {
   return json;
 }
 
+Axis axis_from_json(const JsonReader& json) {
+  constexpr std::array<std::string_view, 5> units{"s", "B", "B/s", "1", ""};
+  if (std::ranges::find(units, json.at("unit").string()) == units.end())
+    json.at("unit").fail("s, B, B/s, 1 or an empty text");
+  return {
+      .label = json.at("label").string(), .unit = json.at("unit").string(), .logarithmic = json.at("log").boolean()};
+}
+
+Series series_from_json(const JsonReader& json) {
+  Series series{.name = json.at("name").string(), .is_line = json.at("line").boolean()};
+  const JsonReader xs = json.at("x");
+  const JsonReader ys = json.at("y");
+  if (xs.size() != ys.size()) ys.fail("a number for each of x");
+  const std::optional<JsonReader> lows = json.find("low");
+  const std::optional<JsonReader> highs = json.find("high");
+  const std::optional<JsonReader> labels = json.find("labels");
+  for (std::size_t i = 0; i < xs.size(); ++i) {
+    Point point{.x = xs.at(i).number(), .y = ys.at(i).number()};
+    if (lows && !lows->at(i).value().is_null()) point.low = lows->at(i).number();
+    if (highs && !highs->at(i).value().is_null()) point.high = highs->at(i).number();
+    if (labels) point.label = labels->at(i).string();
+    series.points.push_back(std::move(point));
+  }
+  return series;
+}
+
 Json to_json(const DataTable& table) { throw Error(fmt::format("the table \"{}\" is HTML", table.title)); }
 
 }  // namespace
 
 Json to_json(const Figure& figure) {
   return std::visit([](const auto& one) { return to_json(one); }, figure);
+}
+
+Plot plot_from_json(const JsonReader& json) {
+  if (json.at("kind").string() != "plot") json.at("kind").fail("\"plot\"");
+  Plot plot{.title = json.at("title").string(),
+            .x = axis_from_json(json.at("x")),
+            .y = axis_from_json(json.at("y")),
+            .has_diagonal = json.at("diagonal").boolean()};
+  const JsonReader series = json.at("series");
+  for (std::size_t i = 0; i < series.size(); ++i) plot.series.push_back(series_from_json(series.at(i)));
+  const JsonReader limits = json.at("limits");
+  for (std::size_t i = 0; i < limits.size(); ++i)
+    plot.limits.push_back({.name = limits.at(i).at("name").string(), .y = limits.at(i).at("y").number()});
+  return plot;
 }
 
 }  // namespace shiplap::page

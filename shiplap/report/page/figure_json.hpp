@@ -1,7 +1,7 @@
 // Figures as the JSON that the script of a page reads.
 #pragma once
 
-#include "shiplap/core/json_forward.hpp"
+#include "shiplap/core/json.hpp"
 #include "shiplap/report/page/figure.hpp"
 
 namespace shiplap::page {
@@ -9,5 +9,7 @@ namespace shiplap::page {
 /// Writes a figure that the script draws. Numbers have 7 significant digits, and texts are printable and at most
 /// `longest_text` characters long. Throws Error for a table, which is HTML.
 Json to_json(const Figure&);
+/// Reads a plot that `to_json` has written; its note is not in the JSON. Throws Error that names the key.
+Plot plot_from_json(const JsonReader&);
 
 }  // namespace shiplap::page

@@ -35,7 +35,8 @@ constexpr std::array readers{Reader{formats::check, check_part},
                              Reader{formats::run, run_part},
                              Reader{formats::evaluation, part_of_evaluation},
                              Reader{formats::movers, movers_part},
-                             Reader{formats::advice, advice_part}};
+                             Reader{formats::advice, advice_part},
+                             Reader{formats::reproduction, reproduction_part}};
 
 /// The schema of a text: of the whole, or of its first line where each line is a value of its own.
 std::string schema_of(const Json& json) {

@@ -1,4 +1,5 @@
-// A page made from files of shiplap: profiles, checks, comparisons, plans, runs, evaluations, logs, movers and advice.
+// A page made from files of shiplap: profiles, checks, comparisons, plans, runs, evaluations, logs, movers, advice and
+// reproductions.
 #pragma once
 
 #include <functional>

@@ -46,5 +46,7 @@ Part run_part(const JsonReader&, const std::string& source);
 Part movers_part(const JsonReader&, const std::string& source);
 /// The advice and the timelines of `shiplap advise --json`.
 Part advice_part(const JsonReader&, const std::string& source);
+/// The curves and the claims of `shiplap reproduce`.
+Part reproduction_part(const JsonReader&, const std::string& source);
 
 }  // namespace shiplap::page

@@ -116,5 +116,18 @@ TEST(FigureJson, keeps_seven_digits) {
 
 TEST(FigureJson, a_table_is_html_and_no_data) { EXPECT_THROW(to_json(Figure(DataTable{})), Error); }
 
+TEST(PlotJson, is_read_as_it_was_written) {
+  const Plot plot{.title = "times",
+                  .x = {.label = "size", .unit = "B", .logarithmic = true},
+                  .y = {.label = "time", .unit = "s"},
+                  .series = {{.name = "here",
+                              .points = {{.x = 1, .y = 2, .low = 1.5, .high = 2.5, .label = "a"}, {.x = 3, .y = 4}}},
+                             {.name = "published", .points = {{.x = 1, .y = 7}}, .is_line = false}},
+                  .limits = {{.name = "link", .y = 9}},
+                  .has_diagonal = true};
+  const Json json = to_json(plot);
+  EXPECT_EQ(to_json(plot_from_json(JsonReader(json, "file"))), json);
+}
+
 }  // namespace
 }  // namespace shiplap::page

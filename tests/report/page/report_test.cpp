@@ -16,6 +16,7 @@
 #include "shiplap/measure/compare.hpp"
 #include "shiplap/pipeline/node_check.hpp"
 #include "shiplap/plan/mover_table.hpp"
+#include "shiplap/report/page/figure_json.hpp"
 #include "tests/support/measurements.hpp"
 #include "tests/support/message_of.hpp"
 #include "tests/support/planted_blocks.hpp"
@@ -377,6 +378,63 @@ TEST(Report, nonsense_in_an_op_or_a_time_is_refused_with_its_key) {
   EXPECT_THAT(refusal(nonsense), HasSubstr("bound.value"));
   run["timeline"][0]["engine"] = "warp drive";
   EXPECT_THAT(message_of([&] { report_of({{"run.json", run.dump()}}); }), HasSubstr("timeline[0].engine"));
+}
+
+/// What `shiplap reproduce --json` prints of a paper with one claim for each of these verdicts, and one plot.
+Json reproduction_json(const std::vector<std::string>& verdicts, bool simulated) {
+  Json claims = Json::array();
+  for (const std::string& verdict : verdicts)
+    claims.push_back(
+        {{"id", "fig5"},
+         {"where", "Fig. 5"},
+         {"text", "16 MB take 1.4 ms"},
+         {"verdict", verdict},
+         {"findings",
+          {{{"step", "transfers"}, {"verdict", verdict}, {"observed", "0.3 ms"}, {"why", "another link"}}}}});
+  claims.push_back(
+      {{"id", "fig6"}, {"where", "Fig. 6"}, {"text", "t"}, {"verdict", nullptr}, {"findings", Json::array()}});
+  const Plot plot{.title = "Fig. 5: bursts",
+                  .series = {{.name = "here", .points = {{.x = 1, .y = 2e-3}, {.x = 2, .y = 3e-3}}},
+                             {.name = "published", .points = {{.x = 1, .y = 1e-3}}, .is_line = false}}};
+  return {{"schema", "shiplap/reproduction"}, {"version", 3},           {"paper", "werkhoven2014"},
+          {"device_name", "NVIDIA H200"},     {"simulated", simulated}, {"claims", claims},
+          {"plots", {to_json(plot)}}};
+}
+
+TEST(Report, a_reproduction_has_its_curves_with_the_published_points_and_counts_its_verdicts) {
+  const Page page =
+      report_of({{"w.json", reproduction_json({"holds", "does not hold on this hardware", "holds"}, false).dump()}});
+  EXPECT_THAT(titles_of(page), ElementsAre("Reproduction of werkhoven2014 on NVIDIA H200"));
+  EXPECT_THAT(summary_of(page),
+              ElementsAre("werkhoven2014 on NVIDIA H200: 4 claims: holds 2, does not hold on this hardware 1, not run "
+                          "yet 1."));
+  const Plot* plot = figure_of<Plot>(page, "Fig. 5: bursts");
+  ASSERT_NE(plot, nullptr);
+  ASSERT_EQ(plot->series.size(), 2u);
+  EXPECT_EQ(plot->series[0].points.at(1).y, 3e-3);
+  EXPECT_FALSE(plot->series[1].is_line);
+  const DataTable* claims = figure_of<DataTable>(page, "Claims of the paper");
+  ASSERT_NE(claims, nullptr);
+  ASSERT_EQ(claims->rows.size(), 4u);
+  for (const auto& row : claims->rows) EXPECT_EQ(row.size(), claims->columns.size());
+}
+
+TEST(Report, a_simulated_reproduction_says_so_on_top) {
+  const Page page = report_of({{"w.json", reproduction_json({"consistent with the model"}, true).dump()}});
+  EXPECT_THAT(summary_of(page), Contains(HasSubstr("(simulated)")));
+  EXPECT_THAT(page.sections.front().sentences, Contains(HasSubstr("nothing was observed")));
+}
+
+TEST(Report, a_damaged_plot_of_a_reproduction_is_refused_with_its_key) {
+  Json json = reproduction_json({"holds"}, false);
+  json["plots"][0]["series"][0]["y"].push_back(1);
+  EXPECT_THAT(message_of([&] { report_of({{"w.json", json.dump()}}); }), HasSubstr("plots[0].series[0].y"));
+  json = reproduction_json({"holds"}, false);
+  json["plots"][0]["x"]["unit"] = "furlong";
+  EXPECT_THAT(message_of([&] { report_of({{"w.json", json.dump()}}); }), HasSubstr("plots[0].x.unit"));
+  json = reproduction_json({"holds"}, false);
+  json["plots"][0]["kind"] = "map";
+  EXPECT_THAT(message_of([&] { report_of({{"w.json", json.dump()}}); }), HasSubstr("plots[0].kind"));
 }
 
 }  // namespace
