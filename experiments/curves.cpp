@@ -63,7 +63,7 @@ std::optional<double> abscissa(const Cell& cell) {
   return is_size(cell) ? in_bytes(parse_bytes(*text, "a size")) : number_in(*text);
 }
 
-std::string shown(const Cell& cell) {
+std::string said_of(const Cell& cell) {
   if (const auto* number = std::get_if<double>(&cell)) return fmt::format("{:.6g}", *number);
   const auto* text = std::get_if<std::string>(&cell);
   return text == nullptr ? "" : *text;
@@ -137,7 +137,7 @@ class Drawing {
     std::string name;
     const auto append = [&](const std::string& text) { name += (name.empty() ? "" : ", ") + text; };
     for (const std::string_view each : curves_.each)
-      if (const auto column = column_of(table_, each)) append(fmt::format("{} {}", each, shown(row[*column])));
+      if (const auto column = column_of(table_, each)) append(fmt::format("{} {}", each, said_of(row[*column])));
     if (x_) append(table_.columns[ordinates.column].name);
     return name;
   }

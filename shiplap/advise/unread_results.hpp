@@ -29,7 +29,7 @@ class UnreadResults {
   bool are_awaited_by(std::size_t wait) const;
 
  private:
-  using Position = std::size_t;  ///< of an op in the step before, which comes first, and in the step
+  using Position = std::size_t;  ///< an op's number, in the step before, which comes first, and in the step
 
   const StepOp& op_at(Position) const;
   std::optional<Position> earlier(Position of, const EarlierOp&) const;

@@ -32,7 +32,7 @@ Json to_json(const KernelRates& rates) {
   Json json{{"time", quantity_json(rates.time)}, {"effective_bandwidth", nullptr}, {"gigaflops", nullptr}};
   if (rates.effective_bandwidth)
     json["effective_bandwidth"] = {{"value", in_gigabytes_per_second(*rates.effective_bandwidth)}, {"unit", "GB/s"}};
-  if (rates.gigaflops) json["gigaflops"] = *rates.gigaflops;
+  if (rates.gigaflops) json["gigaflops"] = {{"value", *rates.gigaflops}, {"unit", "GFLOP/s"}};
   return json;
 }
 

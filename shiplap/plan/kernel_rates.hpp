@@ -14,7 +14,7 @@ namespace shiplap {
 /// C/C++", NVIDIA 2012). They say of the kernel what KernelCost::origin says of its time: those of a derived time are
 /// derived.
 struct KernelRates {
-  Seconds time{0};                               ///< of one launch over all items
+  Seconds time{0};                               ///< one launch over all items
   std::optional<Bandwidth> effective_bandwidth;  ///< (R_B + W_B) / t; nullopt unless Job::device_traffic is stated
   std::optional<double> gigaflops;               ///< operations / t / 1e9; nullopt unless Job::flops is stated
 };
@@ -23,7 +23,7 @@ struct KernelRates {
 std::optional<KernelRates> kernel_rates(const Job&);
 /// A text such as "56.41 µs, 3.57 TB/s effective bandwidth, 594.8 GFLOP/s".
 std::string to_string(const KernelRates&);
-/// "time" in ms, "effective_bandwidth" in GB/s and "gigaflops"; null where they are not known.
+/// "time" in ms, "effective_bandwidth" in GB/s and "gigaflops" in GFLOP/s; null where they are not known.
 Json to_json(const KernelRates&);
 
 }  // namespace shiplap

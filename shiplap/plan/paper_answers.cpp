@@ -221,9 +221,8 @@ Json to_json(const std::vector<PaperAnswer>& answers) {
   Json all = Json::array();
   for (const PaperAnswer& a : answers) {
     Json answer{{"paper", a.paper}, {"question", a.question}, {"source", a.source}, {"words", a.words}};
-    if (!a.unit.empty()) answer["unit"] = a.unit;
-    if (a.printed) answer["printed"] = *a.printed;
-    if (a.value) answer["value"] = *a.value;
+    if (a.printed) answer["printed"] = {{"value", *a.printed}, {"unit", a.unit}};
+    if (a.value) answer["answer"] = {{"value", *a.value}, {"unit", a.unit}};
     all.push_back(std::move(answer));
   }
   return all;

@@ -103,11 +103,11 @@ TEST_F(MoveOnGpu, a_captured_move_uses_no_batch_and_moves_the_blocks_when_the_gr
   const Mover captured = move(node, blocks, index, packed.data(), stream.get(), limits);
   cudaGraph_t graph = nullptr;
   ASSERT_EQ(api.stream_end_capture(stream.get(), &graph), cudaSuccess);
-  const Graph owned(graph, {&api});
+  const Graph owned(graph, Graph::deleter_type(api));
   EXPECT_NE(captured.kind, Mover::Kind::batch);
   cudaGraphExec_t executable = nullptr;
   ASSERT_EQ(api.graph_instantiate(&executable, graph, 0), cudaSuccess);
-  const ExecutableGraph also_owned(executable, {&api});
+  const ExecutableGraph also_owned(executable, ExecutableGraph::deleter_type(api));
   for (std::size_t i = 0; i < pool.size().count; ++i) pool.data()[i] = static_cast<std::byte>(i * 40503u >> 7);
   ASSERT_EQ(api.graph_launch(executable, stream.get()), cudaSuccess);
   EXPECT_EQ(wrong_blocks(128_KiB, 128_KiB), 0u);

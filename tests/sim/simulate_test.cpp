@@ -260,8 +260,13 @@ TEST(Simulate, refuses_times_that_are_not_finite_or_do_not_advance) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   const std::vector<std::function<void(Profile&, double)>> figures{
       [](Profile& p, double x) { p.gpus[0].launch_latency->value = Seconds{x}; },
-      [](Profile& p, double x) { p.links[0].h2d.costs.front().latency_overhead.value = Seconds{x}; },
-      [](Profile& p, double x) { p.links[0].d2h.costs.front().gap.value = Seconds{x}; },
+      [](Profile& p, double x) {
+        for (CopyCost& cost : p.links[0].h2d.costs) cost.latency_overhead.value = Seconds{x};
+      },
+      [](Profile& p, double x) {
+        for (CopyCost& cost : p.links[0].d2h.costs) cost.gap.value = Seconds{x};
+        p.links[0].d2h.duplex.reset();
+      },
       [](Profile& p, double x) { p.links[0].h2d.per_byte.value = PerByte{x}; },
       [](Profile& p, double x) { p.submission.launch->value = Seconds{x}; }};
   const Job job = in_out_job(1_MiB, 1_MiB, microseconds(50), 1 << 18);

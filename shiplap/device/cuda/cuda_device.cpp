@@ -115,6 +115,8 @@ class CudaDevice final : public MeasurableDevice {
   }
 
   bool is_capturing(void* stream) const override {
+    const CallersGpu callers(api_);
+    if (void* context = nullptr; api_.current_context(&context) != cudaSuccess || context == nullptr) select();
     cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
     check(api_, api_.stream_is_capturing(static_cast<cudaStream_t>(stream), &status), "cudaStreamIsCapturing",
           "a stream of the caller");

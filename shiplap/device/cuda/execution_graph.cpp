@@ -16,7 +16,7 @@ Graph CudaExecution::capture(bool& refused) {
   const std::string what = fmt::format("a graph of {} ops", schedule_.ops.size());
   const Event fork = make_order_event(api_, "the start of a graph");
   check(api_, api_.stream_begin_capture(origin, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture", what);
-  Graph graph{nullptr, {&api_}};
+  Graph graph{nullptr, Graph::deleter_type(api_)};
   const auto end = [&] {
     cudaGraph_t captured = nullptr;
     const cudaError_t error = api_.stream_end_capture(origin, &captured);
@@ -49,7 +49,7 @@ void CudaExecution::make_graph() {
   if (clocks_.size() > 1) throw Unsupported("a graph is of one GPU: submit what several GPUs do op by op");
   const cudaStream_t origin = used_handles_.front();
   const std::string what = fmt::format("a graph of {} ops", schedule_.ops.size());
-  Graph graph{nullptr, {&api_}};
+  Graph graph{nullptr, Graph::deleter_type(api_)};
   bool refused = false;
   try {
     graph = capture(refused);
@@ -67,7 +67,7 @@ void CudaExecution::make_graph() {
   note_launches(graph.get());
   cudaGraphExec_t made = nullptr;
   check(api_, api_.graph_instantiate(&made, graph.get(), 0), "cudaGraphInstantiateWithFlags", what);
-  graph_ = ExecutableGraph(made, {&api_});
+  graph_ = ExecutableGraph(made, ExecutableGraph::deleter_type(api_));
   check(api_, api_.graph_upload(made, origin), "cudaGraphUpload", what);
   check(api_, api_.stream_synchronize(origin), "cudaStreamSynchronize", what);
 }

@@ -85,10 +85,10 @@ struct CaptureFixture : ::testing::Test {
     run_async(*device, prepared, stream.get()).wait();
     cudaGraph_t graph = nullptr;
     EXPECT_EQ(api.stream_end_capture(stream.get(), &graph), cudaSuccess) << "all of it has joined the stream";
-    const Graph owned(graph, {&api});
+    const Graph owned(graph, Graph::deleter_type(api));
     cudaGraphExec_t made = nullptr;
     EXPECT_EQ(api.graph_instantiate(&made, graph, 0), cudaSuccess);
-    return {made, {&api}};
+    return {made, ExecutableGraph::deleter_type(api)};
   }
 };
 using CapturedRun = CaptureFixture;

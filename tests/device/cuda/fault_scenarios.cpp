@@ -198,7 +198,7 @@ void capture_a_run(MeasurableDevice& device, const Api& api) {
   execution->capture(stream.get());
   cudaGraph_t graph = nullptr;
   check(api, api.stream_end_capture(stream.get(), &graph), "cudaStreamEndCapture", "a captured run");
-  const Graph owned(graph, {&api});
+  const Graph owned(graph, Graph::deleter_type(api));
 }
 
 }  // namespace
