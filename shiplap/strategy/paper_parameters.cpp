@@ -4,7 +4,8 @@ namespace shiplap {
 
 std::optional<van_werkhoven_2014::Work> paper_parameters(const Job& job, std::uint32_t chunks, const Profile& profile,
                                                          bool overlapping) {
-  if (profile.links.empty() || job.cost.points.empty()) return std::nullopt;
+  const LinkModel* const link = profile.find_link(0);
+  if (link == nullptr || job.cost.points.empty()) return std::nullopt;
   const auto direction = [&](const DirectionModel& d, Bytes total) {
     const Bytes size = total / chunks;
     const CostAt cost = cost_at(d, size);
@@ -15,11 +16,10 @@ std::optional<van_werkhoven_2014::Work> paper_parameters(const Job& job, std::ui
     }
     return result;
   };
-  const LinkModel& link = profile.links.front();
   const Bytes in = bytes_in(job);
   const Bytes out = bytes_out(job);
-  return van_werkhoven_2014::Work{.h2d = direction(link.h2d, in),
-                                  .d2h = direction(link.d2h, out),
+  return van_werkhoven_2014::Work{.h2d = direction(link->h2d, in),
+                                  .d2h = direction(link->d2h, out),
                                   .in = in,
                                   .out = out,
                                   .kernel = job.cost.at(job.items)};
