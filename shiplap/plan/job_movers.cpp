@@ -16,7 +16,7 @@ namespace {
 /// Number of chunks of a typical pipeline: movers are compared on the blocks of one of them.
 constexpr std::uint64_t typical_chunks = 8;
 
-/// Movers are compared on the first GPU: every GPU of a plan is like it.
+/// Movers are compared on the first GPU.
 constexpr std::uint16_t first_gpu = 0;
 
 /// The kernel of a job runs while the blocks move. The time of its thread blocks is known when the number of those that
