@@ -69,12 +69,12 @@ class SetRuns {
     SetResult result{.set = set, .movers = {}};
     const BlockSet shape{.block = set.block, .blocks = set.blocks, .to_device = set.to_device};
     const MoverLimits limits{.max_slowdown = set.max_slowdown, .neighbour = neighbour_of(set)};
-    for (const MoverTime& known : mover_times(profile_, 0, 0, shape, {.neighbour = limits.neighbour}))
+    for (const MoverTime& known : mover_times(profile_, 0, any_numa_node, shape, {.neighbour = limits.neighbour}))
       result.movers.push_back(
           {.mover = known.mover,
            .predicted = limits.neighbour ? known.time : simulate(moving(set, known.mover), profile_).timeline.makespan,
            .predicted_loss = known.slowdown});
-    if (const auto known = mover_times(profile_, 0, 0, shape, limits); !known.empty())
+    if (const auto known = mover_times(profile_, 0, any_numa_node, shape, limits); !known.empty())
       result.chosen = find(result, known.front().mover);
     time_movers(set, result);
     return result;

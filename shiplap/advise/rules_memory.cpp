@@ -18,8 +18,8 @@ constexpr double worth_allocating_once = 0.005;  // fraction of the step
 constexpr double copies_at_least = 0.5;
 
 const LinkModel* link_of(const Profile& profile, std::uint32_t gpu) {
-  const auto found = std::ranges::find_if(profile.links, [&](const LinkModel& link) { return link.gpu == gpu; });
-  return found != profile.links.end() ? &*found : profile.links.empty() ? nullptr : &profile.links.front();
+  const LinkModel* const found = profile.find_link(static_cast<std::uint16_t>(gpu));
+  return found != nullptr ? found : profile.find_link(0);
 }
 
 bool is_copy(const StepOp& op) { return op.kind == StepOp::Kind::copy; }

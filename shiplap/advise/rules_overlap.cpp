@@ -180,7 +180,8 @@ std::optional<ChangedStep> cut_into_chunks_on_streams(const ProgramStep& step, c
 
 std::optional<ChangedStep> access_host_memory(const ProgramStep& step, const Profile& profile) {
   const std::optional<Phases> phases = phases_of(step);
-  const bool has_rates = !profile.links.empty() && profile.links.front().zero_copy.has_value();
+  const LinkModel* const link = profile.find_link(0);
+  const bool has_rates = link != nullptr && link->zero_copy.has_value();
   if (!phases || !has_rates) return std::nullopt;
   StepEdit edit(step);
   for (std::size_t i = 0; i < step.ops.size(); ++i) {

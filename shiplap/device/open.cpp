@@ -92,8 +92,8 @@ std::vector<std::string> virtual_names() {
 
 /// A virtual device by what follows its prefix.
 struct VirtualName {
-  std::string profile;  ///< a built-in profile, or a file
-  std::uint32_t gpus = 1;
+  std::string profile;                  ///< a built-in profile, or a file
+  std::optional<std::uint32_t> gpus{};  ///< none: the GPUs that the profile has
 };
 
 /// "h200:4" and "h200,h200" are several GPUs, unless there is a file of this name.
@@ -115,11 +115,12 @@ VirtualName virtual_name(std::string_view text) {
     const std::size_t comma = left.find(',');
     if (left.substr(0, comma) != first)
       throw UsageError(
-          fmt::format("virtual:{}: all GPUs of a virtual device are like the first: name the profile once "
+          fmt::format("virtual:{}: all GPUs of a virtual device are of one profile: name it once "
                       "for each, as in virtual:{},{}, or with their number, as in virtual:{}:2",
                       text, first, first, first));
     if (++gpus > most_gpus)
       throw UsageError(fmt::format("virtual:{}: a virtual device has 1 to {} GPUs", first, most_gpus));
+    if (comma == std::string_view::npos && gpus == 1) break;
     if (comma == std::string_view::npos) return {std::string(first), gpus};
     left.remove_prefix(comma + 1);
   }
@@ -140,7 +141,9 @@ std::shared_ptr<MeasurableDevice> open(std::string_view name) {
   }
   if (!name.starts_with(virtual_prefix) || name.size() == virtual_prefix.size()) refuse(name);
   const VirtualName wanted = virtual_name(name.substr(virtual_prefix.size()));
-  return open_virtual(with_gpus(find_profile(wanted.profile), wanted.gpus), printable(name));
+  Profile profile = find_profile(wanted.profile);
+  if (wanted.gpus) profile = with_gpus(std::move(profile), *wanted.gpus);
+  return open_virtual(std::move(profile), printable(name));
 }
 
 DeviceListing list_devices() {

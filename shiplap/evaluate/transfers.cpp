@@ -47,7 +47,8 @@ Schedule burst_schedule(bool to_device, Bytes size, Bytes total, std::uint32_t c
 
 // L+o and g are those of copies of this size, as in the other closed forms.
 Seconds loggp_time(const Profile& profile, bool to_device, Bytes total, std::uint32_t copies) {
-  const DirectionModel& direction = to_device ? profile.links.front().h2d : profile.links.front().d2h;
+  const LinkModel& link = profile.link(0);
+  const DirectionModel& direction = to_device ? link.h2d : link.d2h;
   const CostAt cost = cost_at(direction, total / copies);
   return loggp::transfer(
       {.latency_overhead = cost.latency_overhead, .per_byte = direction.per_byte.value, .gap = cost.gap}, total,
@@ -70,7 +71,8 @@ std::vector<EvaluatedTransfer> evaluate_transfers(MeasurableDevice& device, cons
                                                   const std::vector<Bytes>& sizes,
                                                   const std::vector<std::uint32_t>& copies,
                                                   const EvaluateOptions& options) {
-  if (profile.links.empty()) throw Unsupported(fmt::format("profile {} has no link to copy over", profile.name));
+  if (profile.find_link(0) == nullptr)
+    throw Unsupported(fmt::format("profile {} has no link to copy over", profile.name));
   std::vector<EvaluatedTransfer> result;
   for (const bool to_device : {true, false}) {
     for (const Bytes total : sizes) {

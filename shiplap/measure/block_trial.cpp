@@ -75,10 +75,10 @@ BlockSide add_side(Trial& trial, const BlockMoves& wanted, Place packed_place) {
   trial.lists.push_back(regular ? std::vector<std::uint32_t>()
                                 : random_places(wanted.pool.count / pitch.count, wanted.blocks));
   side.pool =
-      add(wanted.gather ? "pool to gather from" : "pool to scatter to", Place::host(0), wanted.memory, wanted.pool);
+      add(wanted.gather ? "pool to gather from" : "pool to scatter to", Place::host(), wanted.memory, wanted.pool);
   side.packed = add(wanted.gather ? "gathered blocks" : "blocks to scatter", packed_place, packed_memory, all);
   side.contiguous =
-      add(wanted.gather ? "content of the blocks" : "blocks read back", Place::host(0), MemoryKind::pinned, all);
+      add(wanted.gather ? "content of the blocks" : "blocks read back", Place::host(), MemoryKind::pinned, all);
   return side;
 }
 
@@ -127,7 +127,7 @@ void verify_blocks(Trial& trial, const BlockSide& side, bool gather) {
 void bring_pool_back(Trial& trial, const BlockSide& side) {
   Schedule before = without_ops_and_streams(trial.schedule);
   before.buffers[side.pool.buffer.index()].place = Place::gpu(0);  // location after the previous run
-  before.add({.what = Prefetch{.region = side.pool, .to = Place::host(0)},
+  before.add({.what = Prefetch{.region = side.pool, .to = Place::host()},
               .stream = before.add_stream("bring back"),
               .after = {}});
   trial.before = std::move(before);
@@ -187,7 +187,7 @@ Trial move_blocks(const BlockMoves& wanted) {
 
 Trial move_blocks_by_host(const BlockMoves& wanted) {
   Trial trial;
-  const BlockSide side = add_side(trial, wanted, Place::host(0));
+  const BlockSide side = add_side(trial, wanted, Place::host());
   trial.timed_op =
       trial.schedule.add({.what = all_blocks(trial, side, wanted.gather, side.packed), .stream = {}, .after = {}});
   verify_blocks(trial, side, wanted.gather);
@@ -255,7 +255,7 @@ Trial moves_beside_kernels(MeasurableDevice& device, const BlockMoves& wanted, c
   trial.held = false;
   const Bytes page{page_size()};
   const BufferId touched = trial.schedule.add_buffer(
-      {.name = "a page", .place = Place::host(0), .memory = MemoryKind::pageable, .size = page});
+      {.name = "a page", .place = Place::host(), .memory = MemoryKind::pageable, .size = page});
   trial.kept.push_back(touched);
   for (std::uint32_t i = 0; i < neighbour.moves; ++i) {
     Op op = move_op(wanted.mover, all_blocks(trial, side, wanted.gather, side.packed), trial.timed);

@@ -214,9 +214,8 @@ std::string to_string(Verdict verdict) {
 std::vector<CheckedFigure> check(const Profile& profile) {
   if (profile.gpus.empty()) throw Error(fmt::format("profile {} has no GPU", profile.name));
   Checks checks;
-  const auto link = std::ranges::find(profile.links, 0, &LinkModel::gpu);
   check_training(profile, checks);
-  check_link(profile, link == profile.links.end() ? nullptr : &*link, checks);
+  check_link(profile, profile.find_link(0), checks);
   check_gpu(profile, profile.gpus.front(), checks);
   check_bytes(profile, checks);
   return std::move(checks.all);

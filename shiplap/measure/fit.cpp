@@ -184,6 +184,7 @@ Profile fit_again(const Profile& measured) {
   info.copy_engines = gpu.copy_engines;
   info.gpus = static_cast<unsigned>(measured.gpus.size());
   info.conditions = measured.conditions;
+  if (const LinkModel* const nearest = measured.find_link(0)) info.numa_nodes = {nearest->numa_node};
   Profile profile = fit(measured.measurements, info);
   profile.name = measured.name;
   profile.source = measured.source;

@@ -54,13 +54,13 @@ void bring_back(Trial& trial) {
     Buffer& buffer = before.buffers[b];
     if (buffer.memory != MemoryKind::managed) continue;
     before.add(on_stream(stream, Prefetch{.region = {BufferId{b}, Bytes{0}, buffer.size}, .to = buffer.place}));
-    buffer.place = buffer.place.is_host() ? Place::gpu(0) : Place::host(0);  // location after the previous run
+    buffer.place = buffer.place.is_host() ? Place::gpu(0) : Place::host();  // location after the previous run
   }
   trial.before = std::move(before);
 }
 
-Place source(CopyDirection way) { return way == CopyDirection::host_to_device ? Place::host(0) : Place::gpu(0); }
-Place destination(CopyDirection way) { return way == CopyDirection::host_to_device ? Place::gpu(0) : Place::host(0); }
+Place source(CopyDirection way) { return way == CopyDirection::host_to_device ? Place::host() : Place::gpu(0); }
+Place destination(CopyDirection way) { return way == CopyDirection::host_to_device ? Place::gpu(0) : Place::host(); }
 
 void add_prefetch(Trial& trial, CopyDirection way, Bytes size, AgentId agent = {0}) {
   const BufferId buffer = add_managed(trial, source(way), size);
@@ -72,7 +72,7 @@ void add_prefetch(Trial& trial, CopyDirection way, Bytes size, AgentId agent = {
 }
 
 void add_touching_launch(Trial& trial, MeasurableDevice& device, Bytes size) {
-  const BufferId buffer = add_managed(trial, Place::host(0), size);
+  const BufferId buffer = add_managed(trial, Place::host(), size);
   trial.moved.push_back({buffer, Place::gpu(0)});
   const StreamId stream = trial.schedule.add_stream("kernel");
   trial.schedule.add(on_stream(stream, add_touching_kernel(trial, device, buffer, size)));
@@ -80,7 +80,7 @@ void add_touching_launch(Trial& trial, MeasurableDevice& device, Bytes size) {
 
 void add_touches(Trial& trial, Bytes size, std::uint32_t first_agent, unsigned threads) {
   const BufferId buffer = add_managed(trial, Place::gpu(0), size);
-  trial.moved.push_back({buffer, Place::host(0)});
+  trial.moved.push_back({buffer, Place::host()});
   for (std::uint32_t t = 0; t < threads; ++t) {
     const Region region = part(buffer, size, t, threads);
     if (region.length.count > 0)
@@ -157,7 +157,7 @@ Trial host_copies(Bytes size, unsigned threads, bool both) {
     BufferId to;
   };
   const auto buffer = [&](const char* name, MemoryKind kind) {
-    return trial.schedule.add_buffer({.name = name, .place = Place::host(0), .memory = kind, .size = size});
+    return trial.schedule.add_buffer({.name = name, .place = Place::host(), .memory = kind, .size = size});
   };
   std::array<Pair, 2> ways{};
   ways[0] = {buffer("pageable source", MemoryKind::pageable), buffer("pinned destination", MemoryKind::pinned)};
@@ -192,7 +192,7 @@ BufferId add_staged(Trial& trial, CopyDirection way, Bytes size, Bytes piece, un
   const bool to_device = way == CopyDirection::host_to_device;
   Schedule& schedule = trial.schedule;
   const BufferId host = schedule.add_buffer({.name = to_device ? "pageable source" : "pageable destination",
-                                             .place = Place::host(0),
+                                             .place = Place::host(),
                                              .memory = MemoryKind::pageable,
                                              .size = size});
   const BufferId device = schedule.add_buffer({.name = to_device ? "device destination" : "device source",
@@ -200,7 +200,7 @@ BufferId add_staged(Trial& trial, CopyDirection way, Bytes size, Bytes piece, un
                                                .memory = MemoryKind::device,
                                                .size = size});
   const BufferId ring = schedule.add_buffer({.name = "rings",
-                                             .place = Place::host(0),
+                                             .place = Place::host(),
                                              .memory = MemoryKind::pinned,
                                              .size = piece * (staging_slots * threads)});
   trial.transfers.push_back({to_device ? host : device, to_device ? device : host, size});
@@ -259,7 +259,7 @@ Trial staged_copies(const Staged& wanted) {
 
 Trial faults_of_kernels(MeasurableDevice& device, unsigned faults) {
   Trial trial;
-  const BufferId buffer = add_managed(trial, Place::host(0), fault_distance * faults);
+  const BufferId buffer = add_managed(trial, Place::host(), fault_distance * faults);
   const StreamId stream = trial.schedule.add_stream("kernels");
   const Kernel touch = add_touching_kernel(trial, device, buffer, Bytes{page_size()}, 1);
   for (std::uint32_t i = 0; i < faults; ++i) {
@@ -287,7 +287,7 @@ Trial waits_for_kernels(MeasurableDevice& device, unsigned rounds) {
   const Kernel empty = add_kernel(trial, "empty", device.probe_kernel(ProbeKernel::Kind::empty, 1, 0));
   const Bytes page{page_size()};
   const BufferId touched = trial.schedule.add_buffer(
-      {.name = "a page", .place = Place::host(0), .memory = MemoryKind::pageable, .size = page});
+      {.name = "a page", .place = Place::host(), .memory = MemoryKind::pageable, .size = page});
   trial.kept.push_back(touched);
   const StreamId stream = trial.schedule.add_stream("kernels");
   std::vector<OpId> after;
@@ -315,7 +315,7 @@ Trial host_call(HostCall::Kind timed, MemoryKind kind, Bytes size) {
   Trial trial;
   const bool on_gpu = kind == MemoryKind::device;
   const BufferId buffer = trial.schedule.add_buffer({.name = fmt::format("{} memory", to_string(kind)),
-                                                     .place = on_gpu ? Place::gpu(0) : Place::host(0),
+                                                     .place = on_gpu ? Place::gpu(0) : Place::host(),
                                                      .memory = kind,
                                                      .size = size});
   const auto add = [&](Kind call) {
@@ -338,7 +338,7 @@ Trial host_call(HostCall::Kind timed, MemoryKind kind, Bytes size) {
     case Kind::flush: {
       // The memory has just been written, so that a flush must write it back.
       const BufferId source = trial.schedule.add_buffer(
-          {.name = "source", .place = Place::host(0), .memory = MemoryKind::pageable, .size = size});
+          {.name = "source", .place = Place::host(), .memory = MemoryKind::pageable, .size = size});
       trial.before = trial.schedule;
       trial.before->add(
           by_agent(AgentId{0}, HostCopy{.from = {source, Bytes{0}, size}, .to = {buffer, Bytes{0}, size}}));

@@ -75,7 +75,7 @@ Trial all_copies(const AllCopies& wanted) {
   for (std::uint16_t gpu = 0; gpu < wanted.gpus; ++gpu) {
     const auto host = [&](const char* role) {
       return trial.schedule.add_buffer({.name = fmt::format("host {} for GPU {}", role, gpu),
-                                        .place = Place::host(0),
+                                        .place = Place::host(),
                                         .memory = MemoryKind::pinned,
                                         .size = all});
     };

@@ -14,7 +14,7 @@ namespace {
 Ends add_ends(Trial& trial, CopyDirection way, Bytes size, MemoryKind kind = MemoryKind::pinned) {
   const bool to_device = way == CopyDirection::host_to_device;
   const Buffer host{
-      .name = to_device ? "host source" : "host destination", .place = Place::host(0), .memory = kind, .size = size};
+      .name = to_device ? "host source" : "host destination", .place = Place::host(), .memory = kind, .size = size};
   const Buffer device{.name = to_device ? "device destination" : "device source",
                       .place = Place::gpu(0),
                       .memory = MemoryKind::device,
@@ -132,7 +132,7 @@ Trial pointer_chase(MeasurableDevice& device, MemoryKind kind, Bytes footprint, 
   const bool on_host = kind != MemoryKind::device;
   Kernel chase = add_kernel(trial, "chase", device.probe_kernel(ProbeKernel::Kind::chase, 1, reads));
   const BufferId buffer = trial.schedule.add_buffer(
-      {.name = "what is read", .place = on_host ? Place::host(0) : Place::gpu(0), .memory = kind, .size = footprint});
+      {.name = "what is read", .place = on_host ? Place::host() : Place::gpu(0), .memory = kind, .size = footprint});
   trial.kept.push_back(buffer);
   if (on_host) {
     chase.work = Seconds{0};
@@ -268,7 +268,7 @@ Trial zero_copy_kernels(MeasurableDevice& device, const ZeroCopyTrial& wanted) {
   Trial trial;
   const auto buffer = [&](const char* name, bool on_host, Bytes size) {
     return trial.schedule.add_buffer({.name = name,
-                                      .place = on_host ? Place::host(0) : Place::gpu(0),
+                                      .place = on_host ? Place::host() : Place::gpu(0),
                                       .memory = on_host ? MemoryKind::mapped : MemoryKind::device,
                                       .size = size});
   };

@@ -67,7 +67,9 @@ const Profile& profile_of(const Node& node) {
   return *node.profile;
 }
 
-Profile profile_of_gpus(const Node& node, std::uint32_t gpus) { return with_gpus(profile_of(node), gpus); }
+Profile profile_of_gpus(const Node& node, std::uint32_t gpus) {
+  return gpus <= 1 ? profile_of(node) : with_gpus(profile_of(node), gpus);
+}
 
 KernelCost derived_cost(const Node& node, const Job& job) {
   const auto simulated = node.device == nullptr ? nullptr : node.device->info().simulated;

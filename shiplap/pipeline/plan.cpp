@@ -258,6 +258,15 @@ void note_small_launches(const Profile& profile, Plan& plan) {
       blocks, blocks == 1 ? "" : "s", sm_count, sm_count));
 }
 
+/// What a plan for several GPUs assumes.
+std::string assumption_of_gpus(const Profile& profile, std::uint32_t gpus) {
+  const std::string host = "the host is as fast for all of them together as for one";
+  const std::uint32_t own = own_gpus(profile);
+  if (own >= gpus) return fmt::format("{} GPUs: {}", gpus, host);
+  if (own <= 1) return fmt::format("every GPU and its link are like the first, and {}", host);
+  return fmt::format("the GPUs from GPU {} on and their links are like the first, and {}", own, host);
+}
+
 /// Checks that the device can run the job, and counts the launches of its kernel.
 void examine(Device& device, const PlanOptions& options, Plan& plan) {
   const DeviceInfo info = device.info();
@@ -304,8 +313,7 @@ Plan plan(const Node& node, const Job& job, const PlanOptions& options) {
   const Profile profile = profile_of_gpus(node, options.space.gpus);
   rank_and_choose_memory(node.device.get(), profile, options, result);
   if (options.space.gpus > 1)
-    result.ranking.assumptions.push_back(
-        "every GPU and its link are like the first, and the host is as fast for all of them together as for one");
+    result.ranking.assumptions.push_back(assumption_of_gpus(profile_of(node), options.space.gpus));
   if (options.race > Seconds{0}) decide_by_race(*node.device, profile, options, result);
   note_small_launches(profile, result);
   if (job.waits)

@@ -18,7 +18,21 @@ namespace shiplap {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::string_view virtual_prefix = "virtual:";
+/// The most bytes of a file's name without its extension. File systems take 255, and temporary files have longer names.
+constexpr std::size_t most_of_name = 200;
+
+/// The bus addresses for a file's name: that of a single GPU, and a hash of all addresses of several.
+std::string addresses_in_name(const DeviceInfo& info) {
+  const std::string addresses = bus_addresses(info);
+  return info.gpus == 1 ? kebab_case(addresses) : fmt::format("{}-gpus-{}", info.gpus, content_hash(addresses));
+}
+
+/// The name, or its beginning and a hash of all of it where file systems may refuse it.
+std::string short_enough(const std::string& name) {
+  if (name.size() <= most_of_name) return name;
+  const std::string hash = content_hash(name);
+  return fmt::format("{}-{}", name.substr(0, most_of_name - hash.size() - 1), hash);
+}
 
 }  // namespace
 
@@ -44,8 +58,9 @@ std::optional<fs::path> cache_path(const DeviceInfo& info) {
     const auto found = info.conditions.find(key);
     return found == info.conditions.end() ? fmt::format("unknown-{}", kebab_case(key)) : kebab_case(found->second);
   };
-  return *directory / fmt::format("{}-{}-{}-{}.json", kebab_case(info.name), known("gpu.driver"),
-                                  kebab_case(bus_addresses(info)), kebab_case(host_name()));
+  const std::string name = fmt::format("{}-{}-{}-{}", kebab_case(info.name), known("gpu.driver"),
+                                       addresses_in_name(info), kebab_case(host_name()));
+  return *directory / (short_enough(name) + ".json");
 }
 
 // Two GPUs of one model may have different links, and several have links between them, so all addresses count.

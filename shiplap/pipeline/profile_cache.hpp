@@ -18,10 +18,11 @@ namespace shiplap {
 std::string host_name();
 /// $XDG_CACHE_HOME/shiplap or ~/.cache/shiplap; nullopt when neither variable is set.
 std::optional<std::filesystem::path> cache_directory();
-/// The bus addresses of the GPUs of a device, for people and names of files. For several GPUs their number comes first.
+/// The bus addresses of the GPUs of a device, for people and hashes. For several GPUs their number comes first.
 std::string bus_addresses(const DeviceInfo&);
-/// Path of the cached profile of a device, made of the name of its GPU, the driver, the bus addresses of all its GPUs
-/// and the host; nullopt without a cache directory.
+/// Path of the cached profile of a device, made of the name of its GPU, the driver, the bus address of its GPU, for
+/// several their number and a hash of all addresses, and the host; nullopt without a cache directory. The name of the
+/// file is short enough for every file system.
 std::optional<std::filesystem::path> cache_path(const DeviceInfo&);
 /// The profiles in the cache, sorted by path.
 std::vector<std::filesystem::path> cached_profiles();

@@ -16,6 +16,9 @@ namespace {
 /// Number of chunks of a typical pipeline: movers are compared on the blocks of one of them.
 constexpr std::uint64_t typical_chunks = 8;
 
+/// Movers are compared on the first GPU.
+constexpr std::uint16_t first_gpu = 0;
+
 /// The kernel of a job runs while the blocks move. The time of its thread blocks is known when the number of those that
 /// fit on the GPU is.
 std::optional<Neighbour> neighbour_in(const Profile& profile, const Job& job) {
@@ -24,7 +27,7 @@ std::optional<Neighbour> neighbour_in(const Profile& profile, const Job& job) {
     return !rows.empty() && rows.front().grid == 0 &&
            std::ranges::all_of(rows, [](const MoverBeside& row) { return row.added.has_value(); });
   };
-  const std::optional<BlockModel>& blocks = profile.link(0, 0).blocks;
+  const std::optional<BlockModel>& blocks = profile.link(first_gpu).blocks;
   if (!blocks || !is_complete(blocks->beside_gather) || !is_complete(blocks->beside_scatter)) return std::nullopt;
   Neighbour neighbour;
   if (job.cost.resident_blocks == 0 || job.cost.points.empty()) return neighbour;
@@ -57,7 +60,7 @@ std::vector<std::optional<Mover>> movers_of(const Job& job, const Profile& profi
   const Array* const array = largest(job, to_device);
   if (array == nullptr) return {std::nullopt};
   std::vector<MoverTime> times =
-      mover_times(profile, 0, 0,
+      mover_times(profile, first_gpu, any_numa_node,
                   {.block = array->blocks->block,
                    .blocks = std::max<std::uint64_t>(1, array->blocks->count / typical_chunks),
                    .to_device = to_device,

@@ -207,14 +207,14 @@ void add_roofline(const Job& job, const Profile& profile, const Choice& choice, 
   const GpuModel& gpu = profile.gpus.front();
   if (find_strategy(choice.strategy).memory != ArrayMemory::pinned)
     return models.push_back(without_form(roofline_model, "the paper knows pinned memory only"));
-  if (job.flops <= 0 || profile.links.empty() || !gpu.flop_rate || !gpu.memory_bandwidth)
+  const LinkModel* const link = profile.find_link(0);
+  if (job.flops <= 0 || link == nullptr || !gpu.flop_rate || !gpu.memory_bandwidth)
     return models.push_back(
         without_form(roofline_model, "needs the flops of the workload, and the GPU's peak and bandwidth"));
-  const LinkModel& link = profile.links.front();
   const roofline::Machine machine{.flop_rate = gpu.flop_rate->value,
                                   .memory = gpu.memory_bandwidth->value,
-                                  .h2d = bandwidth(link.h2d.per_byte.value),
-                                  .d2h = bandwidth(link.d2h.per_byte.value)};
+                                  .h2d = bandwidth(link->h2d.per_byte.value),
+                                  .d2h = bandwidth(link->d2h.per_byte.value)};
   const roofline::Traffic traffic = in_device_memory(job);
   const auto [form, rate] = [&]() -> std::pair<const char*, double> {
     if (choice.strategy == "explicit") return {"zero overlap", roofline::zero_overlap(machine, traffic)};

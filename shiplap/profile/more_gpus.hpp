@@ -1,4 +1,4 @@
-// Profiles of nodes with several GPUs that are alike.
+// Profiles with another number of GPUs than were measured.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,13 @@ struct Profile;
 /// The most GPUs that a job is shared among, and that a virtual device has.
 inline constexpr std::uint32_t most_gpus = 64;
 
-/// The profile with `gpus` GPUs that are like the first. GPUs beyond the first also get links like the first one,
-/// unless the profile has links of theirs. Throws UsageError for more than `most_gpus`.
+/// The number of GPUs, from the first on, of which the profile has figures and a link of their own. A profile that was
+/// measured on a device of several GPUs has those of the first.
+std::uint32_t own_gpus(const Profile&);
+
+/// The profile with exactly `gpus` GPUs. GPUs beyond them are left out, with their links and their copies from and to
+/// other GPUs. GPUs of which the profile has no figures are like the first one, and GPUs without a link have one like
+/// its first link. Throws UsageError for 0 GPUs and for more than `most_gpus`.
 Profile with_gpus(Profile, std::uint32_t gpus);
 
 }  // namespace shiplap

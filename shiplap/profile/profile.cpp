@@ -49,12 +49,18 @@ std::string kebab_case(std::string_view text) {
   return out;
 }
 
+const LinkModel* Profile::find_link(std::uint16_t gpu, std::uint16_t numa_node) const {
+  const auto found = std::ranges::find_if(links, [&](const LinkModel& candidate) {
+    return candidate.gpu == gpu && (numa_node == any_numa_node || candidate.numa_node == numa_node);
+  });
+  return found == links.end() ? nullptr : &*found;
+}
+
 const LinkModel& Profile::link(std::uint16_t gpu, std::uint16_t numa_node) const {
+  if (const LinkModel* const found = find_link(gpu, numa_node)) return *found;
   std::vector<std::string> known;
-  for (const LinkModel& candidate : links) {
-    if (candidate.gpu == gpu && (numa_node == any_numa_node || candidate.numa_node == numa_node)) return candidate;
+  for (const LinkModel& candidate : links)
     known.push_back(fmt::format("NUMA node {} to GPU {}", candidate.numa_node, candidate.gpu));
-  }
   for (const Missing& m : missing)
     if (m.parameter == "links")
       throw Unsupported(fmt::format("profile '{}' has no link ({}); use a profile with links", name, m.reason));

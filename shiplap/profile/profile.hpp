@@ -320,6 +320,8 @@ struct Profile {
   std::vector<Residual> residuals;        ///< errors of the fits
   std::vector<Measurement> measurements;  ///< raw samples; empty for profiles that were not measured
 
+  /// The link between a GPU and a NUMA node, for any_numa_node the first link of the GPU; null when there is none.
+  const LinkModel* find_link(std::uint16_t gpu, std::uint16_t numa_node = any_numa_node) const;
   /// The link between a GPU and a NUMA node, for any_numa_node the first link of the GPU. Throws Unsupported that names
   /// the pair when the profile has no such link.
   const LinkModel& link(std::uint16_t gpu, std::uint16_t numa_node = any_numa_node) const;

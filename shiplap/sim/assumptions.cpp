@@ -106,8 +106,8 @@ Absent find_absent(const Profile& profile) {
   }
   for (std::size_t l = 0; l < profile.links.size(); ++l) {
     const LinkModel& link = profile.links[l];
-    // Links of other NUMA nodes are measured with fewer parameters on purpose. Their absence is not reported.
-    if (link.numa_node != profile.links.front().numa_node) continue;
+    // Further links of a GPU are measured with fewer parameters on purpose. Their absence is not reported.
+    if (&link != profile.find_link(link.gpu)) continue;
     const bool duplex = link.gpu < profile.gpus.size() && profile.gpus[link.gpu].copy_engines >= 2;
     find_absent(link, {.name = "links", .index = l, .size = profile.links.size()}, absent, duplex ? "" : "duplex");
   }

@@ -113,6 +113,15 @@ const BlockModel& Machine::blocks(std::uint16_t gpu, std::uint16_t numa_node) co
   return *link.blocks;
 }
 
+// Host threads move blocks without the GPU, so each link of the node has their times.
+const BlockModel& Machine::blocks_by_host(std::uint16_t numa_node) const {
+  const auto found = std::ranges::find_if(profile_->links, [&](const LinkModel& link) {
+    return link.blocks && (numa_node == any_numa_node || link.numa_node == numa_node);
+  });
+  if (found == profile_->links.end()) throw_missing("moves of scattered blocks");
+  return *found->blocks;
+}
+
 const std::vector<BlockTime>& Machine::block_times(const BlockModel& model, const std::string& name) const {
   const auto rows = model.movers.find(name);
   if (rows == model.movers.end()) throw_missing(fmt::format("the mover \"{}\"", name));
@@ -126,7 +135,7 @@ BlockCost Machine::block_copy(std::uint16_t gpu, std::uint16_t numa_node, bool t
 }
 
 double Machine::block_copy_by_host(std::uint16_t numa_node, bool gather, Bytes block, std::uint64_t blocks) const {
-  const BlockModel& model = this->blocks(0, numa_node);
+  const BlockModel& model = blocks_by_host(numa_node);
   return block_cost(block_times(model, gather ? "host pinned h2d" : "host pinned d2h"), 0, block, blocks).time.count();
 }
 
@@ -175,7 +184,8 @@ std::vector<RateOfThreads> Machine::host_copy_rates(Bytes rings) const {
 
 double Machine::host_demand_rate(std::size_t threads) const {
   const char* what = "host threads that touch managed memory on a GPU";
-  return rate_of(known(managed(0, 0).demand_d2h, what), static_cast<unsigned>(threads)).bytes_per_second;
+  const std::uint16_t gpu = 0;  // several GPUs cannot share managed memory
+  return rate_of(known(managed(gpu, any_numa_node).demand_d2h, what), static_cast<unsigned>(threads)).bytes_per_second;
 }
 
 const HostModel& Machine::host() const {

@@ -112,6 +112,7 @@ class Machine {
   }
   const HostModel& host() const;
   const BlockModel& blocks(std::uint16_t gpu, std::uint16_t numa_node) const;
+  const BlockModel& blocks_by_host(std::uint16_t numa_node) const;
   const std::vector<BlockTime>& block_times(const BlockModel&, const std::string& name) const;
   const ManagedModel& managed(std::uint16_t gpu, std::uint16_t numa_node) const;
 

@@ -184,7 +184,7 @@ void OpBuilder::describe_kernel(OpIndex index, const Kernel& kernel, OpState& st
   state.further_launches = std::max<std::uint64_t>(1, kernel.launches) - 1;
   state.kernel_call = kernel.call.count();
   state.kernel = {.op = index,
-                  .work = kernel.work.count() + machine_.demand(gpu, 0, missing),
+                  .work = kernel.work.count() + machine_.demand(gpu, any_numa_node, missing),
                   .blocks = number_of_blocks(kernel.blocks),
                   .full_rate_blocks = number_of_blocks(kernel.full_rate_blocks),
                   .max_resident_blocks = number_of_blocks(kernel.resident_blocks),

@@ -52,7 +52,8 @@ double in_flight_of_chunk(const Job& job, const Choice& choice, const Profile& p
 }  // namespace
 
 std::optional<Work> paper_parameters(const Job& job, std::uint32_t chunks, const Profile& profile, bool overlapping) {
-  if (profile.links.empty() || job.cost.points.empty()) return std::nullopt;
+  const LinkModel* const link = profile.find_link(0);
+  if (link == nullptr || job.cost.points.empty()) return std::nullopt;
   const auto direction = [&](const DirectionModel& d, Bytes total) {
     const Bytes size = total / chunks;
     const CostAt cost = cost_at(d, size);
@@ -63,11 +64,10 @@ std::optional<Work> paper_parameters(const Job& job, std::uint32_t chunks, const
     }
     return result;
   };
-  const LinkModel& link = profile.links.front();
   const Bytes in = bytes_in(job);
   const Bytes out = bytes_out(job);
-  return Work{.h2d = direction(link.h2d, in),
-              .d2h = direction(link.d2h, out),
+  return Work{.h2d = direction(link->h2d, in),
+              .d2h = direction(link->d2h, out),
               .in = in,
               .out = out,
               .kernel = job.cost.at(job.items)};
@@ -84,14 +84,13 @@ UnderLoad over_kernels_and_pauses(const ZeroCopyBeside& row, const loggp::Parame
 }
 
 bool knows_mapped_writes(const Profile& profile) {
-  if (profile.links.empty()) return false;
-  const auto& zero_copy = profile.links.front().zero_copy;
-  return zero_copy && !zero_copy->write_beside_h2d.empty();
+  const LinkModel* const link = profile.find_link(0);
+  return link != nullptr && link->zero_copy && !link->zero_copy->write_beside_h2d.empty();
 }
 
 std::optional<UnderLoad> explicit_mapped(const Profile& profile) {
   if (!knows_mapped_writes(profile)) return std::nullopt;
-  const LinkModel& link = profile.links.front();
+  const LinkModel& link = profile.link(0);
   const auto& kernel_gap = profile.gpus.front().kernel_gap;
   // The equations charge g for each chunk, so that G is without it.
   const loggp::Parameters alone{.latency_overhead = Seconds{0}, .per_byte = link.h2d.per_byte.value, .gap = Seconds{0}};
@@ -104,7 +103,7 @@ std::optional<Work> hybrid_parameters(const Job& job, const Choice& choice, cons
   if (!work) return std::nullopt;
   work->kernel = kernel_time(job, job.items, choice.blocks);
   if (!knows_mapped_writes(profile)) return work;
-  const ZeroCopyModel& rates = *profile.links.front().zero_copy;
+  const ZeroCopyModel& rates = *profile.link(0).zero_copy;
   const double in_flight = in_flight_of_chunk(job, choice, profile);
   if (!rates.write.empty()) work->d2h.per_byte = per_byte(rate_at(rates.write, in_flight));
   return slowed_while_both_move(*work, {per_byte(copy_rate_at(rates.write_beside_h2d, in_flight)),
@@ -137,7 +136,7 @@ std::string all_assumptions(const Job& job, const Profile& profile, Seconds time
 }
 
 Seconds time_of_copies_once(const Job& job, const Profile& profile) {
-  const LinkModel& link = profile.links.front();
+  const LinkModel& link = profile.link(0);
   return time_of_copies(link.h2d, copied_once(job, false)) + time_of_copies(link.d2h, copied_once(job, true));
 }
 

@@ -3,6 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
 #include "shiplap/core/error.hpp"
 #include "shiplap/device/virtual/virtual_device.hpp"
 #include "shiplap/pipeline/run.hpp"
@@ -11,11 +16,13 @@
 #include "shiplap/profile/profile.hpp"
 #include "tests/support/message_of.hpp"
 #include "tests/support/planted_profile.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace shiplap {
 namespace {
 
 using ::testing::AnyOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 // Without CUDA in the build, without a driver or GPU, and with fewer GPUs than that.
@@ -36,6 +43,34 @@ TEST(OpenDevice, opens_several_simulated_gpus_by_their_number_or_one_by_one) {
     EXPECT_EQ(gpus->info().simulated->links.size(), 2u);
   }
   EXPECT_EQ(open("virtual:h200:1")->info().gpus, 1u);
+}
+
+/// A file with the planted profile of two GPUs, of which the second has half as much memory.
+std::string two_gpus_in(const TemporaryFolder& folder) {
+  Profile profile = with_gpus(planted_profile(), 2);
+  profile.gpus[1].memory = profile.gpus[0].memory / 2;
+  const std::filesystem::path file = folder.path() / "two.json";
+  save_profile(profile, file);
+  return file.string();
+}
+
+TEST(OpenDevice, has_the_gpus_of_the_profile_unless_their_number_is_given) {
+  const TemporaryFolder folder;
+  const std::string file = two_gpus_in(folder);
+  const Profile planted = planted_profile();
+  const auto memory_of = [&](const std::string& name) {
+    std::vector<std::uint64_t> bytes;
+    const DeviceInfo info = open(name)->info();
+    EXPECT_EQ(info.gpus, info.simulated->gpus.size());
+    for (const GpuModel& gpu : info.simulated->gpus) bytes.push_back(gpu.memory.count);
+    return bytes;
+  };
+  const std::uint64_t all = planted.gpus[0].memory.count;
+  EXPECT_THAT(memory_of("virtual:" + file), ElementsAre(all, all / 2));
+  EXPECT_THAT(memory_of("virtual:" + file + ":1"), ElementsAre(all));
+  EXPECT_THAT(memory_of("virtual:" + file + ":2"), ElementsAre(all, all / 2));
+  EXPECT_THAT(memory_of("virtual:" + file + "," + file), ElementsAre(all, all / 2));
+  EXPECT_THAT(memory_of("virtual:" + file + ":3"), ElementsAre(all, all / 2, all));
 }
 
 TEST(OpenDevice, counts_the_memory_of_each_simulated_gpu_by_itself) {

@@ -178,11 +178,41 @@ TEST(OnNode, moves_host_memory_and_agents_and_nothing_else) {
   }
 }
 
+/// The first sample of every point, which is the same in every run on a simulated node.
+std::map<std::string, double> first_samples(const MeasureResult& result) {
+  std::map<std::string, double> samples;
+  for (const Measurement& m : result.measurements) {
+    std::string point = m.primitive;
+    for (const auto& [name, value] : m.arguments) point += " " + name + " " + std::to_string(value);
+    samples[point] = m.samples_us.front();
+  }
+  return samples;
+}
+
+TEST(OneNode, is_measured_alike_whatever_its_number) {
+  const auto all_rows = [](std::uint16_t node) {
+    Profile profile = planted_profile();
+    profile.links[0].numa_node = node;
+    const auto device = open_virtual(profile, "virtual:planted", VirtualBytes::left_out);
+    return measured(*device, "*", Effort::quick);
+  };
+  const MeasureResult on_0 = all_rows(0);
+  const MeasureResult on_1 = all_rows(1);
+  EXPECT_EQ(first_samples(on_1), first_samples(on_0));
+  EXPECT_GT(on_1.measurements.size(), 100u);
+  EXPECT_EQ(on_1.failed.size(), on_0.failed.size());
+  for (const FailedPoint& point : on_1.failed)
+    EXPECT_EQ(point.reason.find("no link"), std::string::npos) << point.point << ": " << point.reason;
+  for (const SkippedPrimitive& row : on_1.skipped)
+    EXPECT_EQ(row.reason.find("no link"), std::string::npos) << row.primitive << ": " << row.reason;
+  EXPECT_EQ(on_1.skipped.size(), on_0.skipped.size());
+}
+
 class FitNuma : public ::testing::Test {
  protected:
   /// With the rows of the first node that its link needs, and these of each node.
-  static Profile fitted(const std::string& rows) {
-    const auto device = open_virtual(two_nodes(), "virtual:two-nodes", VirtualBytes::left_out);
+  static Profile fitted(const std::string& rows, const Profile& truth = two_nodes()) {
+    const auto device = open_virtual(truth, "virtual:two-nodes", VirtualBytes::left_out);
     std::vector<Measurement> all = measured(*device, "[cb]*.pinned.[hd]2[hd]", Effort::quick).measurements;
     for (Measurement& m : measured(*device, rows).measurements) all.push_back(std::move(m));
     return fit(all, device->info());
@@ -245,6 +275,19 @@ TEST_F(FitNuma, leaves_pageable_memory_out_with_a_reason_where_it_was_not_measur
   ASSERT_EQ(profile.links.size(), 2u);
   EXPECT_FALSE(profile.links[1].pageable);
   EXPECT_NE(reason(profile, "links[1].pageable").find("numa.copy.pageable"), std::string::npos);
+}
+
+TEST_F(FitNuma, keeps_the_nodes_apart_where_node_1_is_the_nearest) {
+  Profile truth = two_nodes();
+  std::swap(truth.links[0].numa_node, truth.links[1].numa_node);
+  const Profile first = fitted("numa.*", truth);
+  for (const Profile& profile : {first, fit_again(first)}) {
+    ASSERT_EQ(profile.links.size(), 2u);
+    EXPECT_EQ(profile.links[0].numa_node, 1);
+    EXPECT_NEAR(profile.links[0].h2d.per_byte.value.seconds * 55e9, 1, 1e-3) << "the nearest";
+    EXPECT_EQ(profile.links[1].numa_node, 0);
+    EXPECT_NEAR(profile.links[1].h2d.per_byte.value.seconds * 40e9, 1, 1e-3) << "the other";
+  }
 }
 
 TEST_F(FitNuma, makes_no_second_link_of_one_direction) { EXPECT_EQ(fitted("numa.copy.pinned.h2d").links.size(), 1u); }

@@ -223,7 +223,7 @@ TEST(ManagedMemory, that_did_not_move_fails_the_rows_that_move_it_and_the_share_
   const Seen to_host = measured({.on_host = 0.5}, "prefetch.d2h");
   ASSERT_FALSE(to_host.result.failed.empty());
   EXPECT_EQ(to_host.result.failed[0].reason,
-            "50.0 % of the pages of managed, on the GPU are on the host after they were to move to host 0: the time is "
+            "50.0 % of the pages of managed, on the GPU are on the host after they were to move to host: the time is "
             "not used");
 }
 

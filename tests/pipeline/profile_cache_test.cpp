@@ -1,5 +1,6 @@
 #include "shiplap/pipeline/profile_cache.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -98,6 +99,39 @@ TEST_F(ProfileCache, has_another_file_for_other_gpus_and_the_same_as_ever_for_on
   others = two;
   others.id = "cuda:2,3";  // what CUDA_VISIBLE_DEVICES makes of the same GPUs
   EXPECT_EQ(cache_path(two), cache_path(others));
+}
+
+/// A device of so many GPUs, from this number of the bus on.
+DeviceInfo gpus_from(unsigned first, unsigned count) {
+  DeviceInfo info;
+  info.name = "NVIDIA H200";
+  info.gpus = count;
+  std::string addresses;
+  for (unsigned g = first; g < first + count; ++g)
+    addresses += fmt::format("{}0000:{:02x}:00.0", addresses.empty() ? "" : " ", g);
+  info.conditions = {{"gpu.driver", "580.159"}, {"gpus.pci_bus_ids", addresses}};
+  return info;
+}
+
+TEST_F(ProfileCache, of_many_gpus_has_a_name_that_file_systems_take) {
+  for (const unsigned count : {2u, 16u, 64u}) {
+    const DeviceInfo some = gpus_from(0, count);
+    EXPECT_LT(cache_path(some)->filename().string().size(), 255u) << count;
+    EXPECT_NE(cache_path(some), cache_path(gpus_from(1, count))) << count;
+    EXPECT_NE(cache_path(some), cache_path(gpus_from(0, count - 1))) << count;
+    EXPECT_THAT(keep_profile(planted_profile(), some), HasSubstr(" kept in ")) << count;
+    EXPECT_TRUE(std::filesystem::exists(cache_path(some).value())) << count;
+  }
+}
+
+TEST_F(ProfileCache, of_a_gpu_with_a_long_name_has_a_name_that_file_systems_take) {
+  DeviceInfo one = gpus_from(0, 1);
+  one.name = std::string(300, 'x');
+  DeviceInfo other = one;
+  other.conditions["gpu.driver"] = "590.1";
+  EXPECT_LT(cache_path(one)->filename().string().size(), 255u);
+  EXPECT_NE(cache_path(one), cache_path(other));
+  EXPECT_THAT(keep_profile(planted_profile(), one), HasSubstr(" kept in "));
 }
 
 }  // namespace

@@ -52,6 +52,18 @@ TEST(Assumptions, are_one_sentence_for_every_built_in_profile) {
   for (const std::string& name : built_in_profiles()) EXPECT_LE(assumptions(find_profile(name)).size(), 1u) << name;
 }
 
+TEST(Assumptions, are_of_the_first_link_of_each_gpu_whatever_its_numa_node) {
+  Profile profile = measured_profile();
+  profile.gpus.push_back(profile.gpus[0]);
+  profile.links.push_back(profile.links[0]);
+  profile.links[1].gpu = 1;
+  profile.links[1].numa_node = 1;
+  profile.links[1].waiting_streams.reset();
+  EXPECT_THAT(assumptions(profile), ElementsAre(HasSubstr("links[1].waiting_streams")));
+  profile.links[1].gpu = 0;
+  EXPECT_THAT(assumptions(profile), IsEmpty()) << "a further node is measured with fewer parameters on purpose";
+}
+
 TEST(Assumptions, name_the_object_where_there_are_several) {
   Profile profile = measured_profile();
   profile.gpus.push_back(profile.gpus[0]);

@@ -340,14 +340,16 @@ class VirtualDevice : public MeasurableDevice {
                       id_, buffer.name, to_string(buffer.memory), to_string(given->memory)));
   }
 
-  /// The NUMA node of Place::host(); any_numa_node when the profile has no link.
+  /// The NUMA node of Place::host(), that of the first GPU's first link; any_numa_node when the profile has none.
   std::uint16_t default_node() const {
-    return profile_.links.empty() ? any_numa_node : profile_.links.front().numa_node;
+    const LinkModel* const link = profile_.find_link(0);
+    return link == nullptr ? any_numa_node : link->numa_node;
   }
   Bytes free_on(std::uint16_t gpu) const { return profile_.gpus[gpu].memory - allocations_->on_gpu(gpu); }
 
   std::vector<std::uint16_t> numa_nodes() const {
     std::vector<std::uint16_t> nodes;
+    if (default_node() != any_numa_node) nodes.push_back(default_node());
     for (const LinkModel& link : profile_.links)
       if (std::ranges::find(nodes, link.numa_node) == nodes.end()) nodes.push_back(link.numa_node);
     return nodes;

@@ -51,10 +51,10 @@ DataTable check_table(const std::vector<CheckedFigure>& figures) {
 }
 
 std::string speed_sentence(const Profile& profile, const std::string& gpu) {
-  if (profile.links.empty() || !(profile.links.front().h2d.per_byte.value.seconds > 0) ||
-      !(profile.links.front().d2h.per_byte.value.seconds > 0))
+  const LinkModel* const of_gpu = profile.find_link(0);
+  if (of_gpu == nullptr || !(of_gpu->h2d.per_byte.value.seconds > 0) || !(of_gpu->d2h.per_byte.value.seconds > 0))
     return "";
-  const LinkModel& link = profile.links.front();
+  const LinkModel& link = *of_gpu;
   const double limit = pcie_link_rate(condition(profile.conditions, "gpu.link"));
   std::string text = fmt::format("{}: large copies from pinned memory run at {} to the GPU and at {} to the host", gpu,
                                  rate_with_fraction(link.h2d.per_byte.value, limit),
