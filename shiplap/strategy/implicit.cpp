@@ -31,7 +31,7 @@ std::optional<ClosedForm> predict_implicit(const Job& job, const Choice& choice,
   std::vector<std::string> assumptions;
   if (choice.blocks > 0) assumptions.emplace_back("the kernel has its own grid");
   const bool is_duplex = work->in > 0_B && work->out > 0_B;
-  const LinkModel& link = profile.links.front();
+  const LinkModel& link = profile.link(0);
   if (is_duplex && (link.zero_copy || link.h2d.duplex || link.d2h.duplex || !job.cost.zero_copy.empty()))
     assumptions.emplace_back("each direction of the link keeps the rate that it has alone");
   return closed_form(job, profile, eq6(*work), std::move(assumptions));
