@@ -126,11 +126,19 @@ void add_measured_states(std::vector<LinkState>& states, const MeasuredZeroCopy&
 
 }  // namespace
 
+bool knows_zero_copy(const LinkModel& link) {
+  return link.zero_copy && !link.zero_copy->read.empty() && !link.zero_copy->write.empty() &&
+         !link.zero_copy->both.empty();
+}
+
 std::vector<LinkState> link_states(const LinkModel& link, const LinkUse& use, const LinkBytes& bytes,
                                    const std::vector<MeasuredZeroCopy>& measured) {
   const std::vector<LinkState> copies = copy_states(link, use);
   std::vector<LinkState> states = copies;
-  if (link.zero_copy) add_zero_copy_states(states, *link.zero_copy, copies);
+  if (knows_zero_copy(link))
+    add_zero_copy_states(states, *link.zero_copy, copies);
+  else if (use.zero_copy)  // eq 6 of van Werkhoven et al. 2014: both directions at the rates of copies
+    states.push_back({fastest(link.h2d.per_byte), fastest(link.d2h.per_byte)});
   for (const MeasuredZeroCopy& kernel : measured) add_measured_states(states, kernel, bytes, copies);
   if (use.managed && link.managed) {
     states.push_back({fastest(link.managed->demand_h2d), 0});

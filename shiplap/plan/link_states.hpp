@@ -38,7 +38,12 @@ struct LinkUse {
   bool two_engines = true;  ///< whether the GPU has a copy engine for each direction
   bool pageable = false;    ///< whether an array is pageable
   bool managed = false;     ///< whether an array is in managed memory
+  bool zero_copy = false;   ///< whether the kernel may access host memory (offers_zero_copy)
 };
+
+/// Whether the profile has the rates of kernels that access host memory while no copy moves, so that they can be
+/// simulated.
+bool knows_zero_copy(const LinkModel&);
 
 /// All states of the link, each with the fast end of its rates.
 std::vector<LinkState> link_states(const LinkModel&, const LinkUse&, const LinkBytes&,

@@ -26,7 +26,8 @@ enum class Origin : std::uint8_t {
   measured,   ///< on a GPU
   simulated,  ///< measured on a virtual device: the figures describe the simulation, and no hardware
   published,  ///< by others
-  derived,    ///< from another profile, or from published times
+  derived,    ///< from published times
+  assumed,    ///< the link is imagined, by an option of the user; all other figures are those of another profile
   planted,    ///< chosen by a test
 };
 /// The name of the origin in files.

@@ -15,11 +15,18 @@ Schedule hybrid_schedule(const Job& job, const Choice& choice, const Limits& lim
 }
 
 /// Eq 5 of the paper, for every device category; nullopt for limited grids and unequal chunks, which it does not cover.
+/// Where the profile has no rates of duplex copies, G are those of copies beside kernels that write host memory (Table
+/// II, explicit-mapped), if the profile has them.
 std::optional<Seconds> predict_hybrid(const Job& job, const Choice& choice, const Profile& profile) {
   if (choice.blocks > 0 || !choice.ramp.level()) return std::nullopt;
   const auto work = paper_parameters(job, choice.chunks, profile, true);
   if (!work) return std::nullopt;
-  return eq5(*work, choice.chunks);
+  const LinkModel& link = profile.links.front();
+  if (link.h2d.duplex || !link.zero_copy || link.zero_copy->write_beside_h2d.empty()) return eq5(*work, choice.chunks);
+  const ZeroCopyBeside& full_grid = link.zero_copy->write_beside_h2d.back();
+  const van_werkhoven_2014::UnderLoad load{.h2d = per_byte(full_grid.copy.value),
+                                           .d2h = per_byte(full_grid.kernel.value)};
+  return eq5(slowed_throughout(*work, load), choice.chunks);
 }
 
 }  // namespace
@@ -29,6 +36,7 @@ const Strategy hybrid_strategy{.name = "hybrid",
                                .chunked = true,
                                .zero_copy = true,
                                .model_error = model_error::hybrid,
+                               .form_error = form_error::hybrid,
                                .schedule = hybrid_schedule<false>,
                                .predict = predict_hybrid};
 

@@ -1,5 +1,7 @@
 // implicit: zero-copy. The kernel accesses its input and output in host memory. Only arrays that stay on the GPU are
 // copied (van Werkhoven et al. 2014, section II).
+#include <algorithm>
+
 #include "shiplap/strategy/chunked.hpp"
 #include "shiplap/strategy/model_error.hpp"
 #include "shiplap/strategy/paper_parameters.hpp"
@@ -21,8 +23,9 @@ Schedule implicit_schedule(const Job& job, const Choice& choice, const Limits& l
 }
 
 std::optional<Seconds> predict_implicit(const Job& job, const Choice& choice, const Profile& profile) {
-  const auto work = paper_parameters(job, 1, profile, false);
+  auto work = paper_parameters(job, 1, profile, false);
   if (!work || choice.blocks > 0) return std::nullopt;
+  work->in = std::max(work->in, job.bytes_read);  // the equation counts every access
   return eq6(*work);
 }
 
@@ -33,6 +36,7 @@ const Strategy implicit_strategy{.name = "implicit",
                                  .chunked = false,
                                  .zero_copy = true,
                                  .model_error = model_error::implicit,
+                                 .form_error = form_error::implicit,
                                  .schedule = implicit_schedule,
                                  .predict = predict_implicit};
 
