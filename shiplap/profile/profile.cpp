@@ -57,7 +57,9 @@ const LinkModel& Profile::link(std::uint16_t gpu, std::uint16_t numa_node) const
   }
   for (const Missing& m : missing)
     if (m.parameter == "links")
-      throw Unsupported(fmt::format("profile '{}' has no link ({}); use a profile with links", name, m.reason));
+      throw Unsupported(
+          fmt::format("profile '{}' has no link ({}): state one with `link`, as in pcie3 or the name of a profile",
+                      name, m.reason));
   throw Unsupported(
       fmt::format("profile '{}' has no link between {} and GPU {} (it has: {}); measure that pair, or "
                   "place the data where the profile has a link",
