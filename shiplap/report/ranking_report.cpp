@@ -166,7 +166,7 @@ std::string ranking_report(const Ranking& plan, const RankingReportOptions& opti
   const IdealOverlap& ideal = plan.ideal_overlap;
   out += fmt::format("\nbound {}, set by {}: no strategy is faster\n", bold(to_string(plan.bound.time), style),
                      plan.bound.set_by());
-  out += fmt::format("the choice is {}\n", beside_ideal_overlap(chosen, ideal));
+  out += wrap("the choice is " + beside_ideal_overlap(chosen, ideal), style.width, "  ") + "\n";
   out += "  " +
          wrap(
              "the bound counts every byte and item once at the fastest rates, and arrays that stay on the GPU before "

@@ -17,9 +17,9 @@ namespace {
 /// Small arrays, so that a plan takes milliseconds.
 Job small_job(std::string_view workload) { return find_workload(with_size(workload, 1_MiB)).job; }
 
-/// The plan of the job, in which a few numbers of chunks are tried.
+/// The plan of the job, for which one layout of streams is tried.
 Plan quick_plan(const Profile& profile, const Job& job) {
-  return plan(node_of(profile), job, {.space = {.chunks = {1, 4}, .fewer_calls = false}});
+  return plan(node_of(profile), job, {.space = {.layouts = {Layout::three}, .fewer_calls = false}});
 }
 
 /// The reason why the profile lacks a link; "" for a profile that has one.
@@ -28,7 +28,7 @@ std::string missing_link(const Profile& profile) {
   return found == profile.missing.end() ? "" : found->reason;
 }
 
-class EveryProfile : public testing::TestWithParam<std::string> {};
+class EveryProfile : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(EveryProfile, plans_every_workload_or_says_what_is_missing_and_which_option_supplies_it) {
   const Profile profile = find_profile(GetParam());
@@ -65,13 +65,13 @@ TEST_P(EveryProfile, plans_every_workload_with_a_stated_link_and_says_that_it_is
   }
 }
 
-std::string test_name(const testing::TestParamInfo<std::string>& info) {
+std::string test_name(const ::testing::TestParamInfo<std::string>& info) {
   std::string name = info.param;
   std::ranges::replace(name, '-', '_');
   return name;
 }
 
-INSTANTIATE_TEST_SUITE_P(BuiltIn, EveryProfile, testing::ValuesIn(built_in_profiles()), test_name);
+INSTANTIATE_TEST_SUITE_P(BuiltIn, EveryProfile, ::testing::ValuesIn(built_in_profiles()), test_name);
 
 }  // namespace
 }  // namespace shiplap
