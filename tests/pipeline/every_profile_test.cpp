@@ -14,8 +14,8 @@
 namespace shiplap {
 namespace {
 
-/// Small arrays, so that a plan takes milliseconds.
-Job small_job(std::string_view workload) { return find_workload(with_size(workload, 1_MiB)).job; }
+/// Arrays of moderate size, so that a plan takes less than a second.
+Job small_job(std::string_view workload) { return find_workload(with_size(workload, 32_MiB)).job; }
 
 /// The plan of the job, for which one layout of streams is tried.
 Plan quick_plan(const Profile& profile, const Job& job) {
