@@ -1,5 +1,6 @@
-// Errors of predictions by strategy, as fractions of the time. About nine of ten pipelines have a smaller error than that
-// of the simulator, in `model_error`. These errors were measured on one H200 with random jobs (docs/explanation/accuracy.md). For other machines they are estimates.
+// Errors of predictions by strategy, as fractions of the time. About nine of ten pipelines have a smaller error than
+// that of the simulator, in `model_error`. These errors were measured on one H200 with random jobs
+// (docs/explanation/accuracy.md). For other machines they are estimates.
 #pragma once
 
 namespace shiplap::model_error {

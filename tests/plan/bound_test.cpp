@@ -235,8 +235,8 @@ TEST(Bound, is_never_above_the_simulated_time_of_any_strategy_on_built_in_profil
 }
 
 /// Expects that no candidate of any ranking on a built-in profile is below its bound.
-void expect_bound_of_all_strategies(const std::vector<std::pair<Bytes, Bytes>>& sizes, const std::vector<Seconds>& kernels,
-                                    const std::vector<std::uint64_t>& blocks) {
+void expect_bound_of_all_strategies(const std::vector<std::pair<Bytes, Bytes>>& sizes,
+                                    const std::vector<Seconds>& kernels, const std::vector<std::uint64_t>& blocks) {
   unsigned candidates = 0;
   for (const std::string& name : built_in_profiles()) {
     const Profile profile = find_profile(name);
