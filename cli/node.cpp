@@ -25,12 +25,20 @@ void add_device_flags(CLI::App& command, NodeFlags& flags) {
 
 void add_device_or_profile_flags(CLI::App& command, NodeFlags& flags) {
   add_device_flag(command, flags.device);
-  add_profile_flag(command, flags.profile, "plan for a profile (name or file) instead of a device")
-      ->excludes("--device");
+  auto* profile = add_profile_flag(command, flags.profile, "plan for a profile (name or file) instead of a device")
+                      ->excludes("--device");
+  declare_file(
+      command.add_option("--link", flags.link,
+                         "assume this link for a profile that has none: that of another profile (name or file), or "
+                         "pcie1 to pcie6, the published link of gtx-titan-2014 at the rate of that generation"),
+      FileUse::read, files_of_profile)
+      ->type_name("WHAT")
+      ->needs(profile);
   command
-      .add_option("--scale", flags.scale,
-                  "plan for a node whose link is another one: link=pcie4, link=x8, or a factor from 0.001 to "
-                  "1000 as in link=0.5 (of the profile, or of the device's own)")
+      .add_option(
+          "--scale", flags.scale,
+          "plan for a node whose link is another one: link=pcie1 to link=pcie6, link=x8, or a factor from 0.001 to "
+          "1000 as in link=0.5 (of the profile, or of the device's own)")
       ->type_name("WHAT");
 }
 
@@ -80,6 +88,7 @@ OpenedNode open_node_or_profile(const NodeFlags& flags) {
     opened = open_node(flags);
   else
     opened.node = node_of(find_any_profile(flags.profile));
+  if (!flags.link.empty()) opened.node = node_of(with_link(*opened.node.profile, flags.link));
   const Profile& profile = *opened.node.profile;
   opened.node = node_of(flags.scale.empty() ? profile : what_if(profile, flags.scale));
   return opened;

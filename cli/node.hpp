@@ -11,15 +11,16 @@
 
 namespace shiplap::cli {
 
-/// Values of --device, --profile and --scale.
+/// Values of --device, --profile, --link and --scale.
 struct NodeFlags {
   std::string device;
   std::string profile;
-  std::string scale;
+  std::string link{};
+  std::string scale{};
 };
 /// Adds the flags of commands that run on a device and may predict from another profile.
 void add_device_flags(CLI::App&, NodeFlags&);
-/// Adds the flags of commands that need no device. --profile and --scale describe another machine.
+/// Adds the flags of commands that need no device. --profile, --link and --scale describe another machine.
 void add_device_or_profile_flags(CLI::App&, NodeFlags&);
 
 /// A node, and the device that was opened for it. The node refers to the device unless it stands for another machine.
@@ -35,7 +36,8 @@ std::string device_to_measure(const std::string& named);
 /// names. Measures the profile of a GPU that has none, and says so on stderr.
 OpenedNode open_node(const NodeFlags&);
 /// Does what open_node does when neither --profile nor --scale is given. Otherwise returns a node without a device: its
-/// profile is the one of --profile, or that of the device, with the link of --scale.
+/// profile is the one of --profile, with the link of --link where it has none, or that of the device, scaled by
+/// --scale.
 OpenedNode open_node_or_profile(const NodeFlags&);
 
 /// Says which figures of the command are simulated: those of a virtual device, and those of a profile that was measured

@@ -52,6 +52,10 @@ void add_plan(CLI::App& app) {
 namespace {
 
 void write_trace(const std::string& file, const Candidate& chosen) {
+  if (chosen.timeline.spans.empty())
+    throw Unsupported(fmt::format(
+        "--trace: the time of {} is by a closed form, which has no spans: choose a simulated strategy with --strategy",
+        to_string(chosen.choice)));
   const std::array processes{TraceProcess{"predicted", *chosen.schedule, chosen.timeline}};
   write_file_atomically(file, json_text(chrome_trace(processes)) + "\n");
 }

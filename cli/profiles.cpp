@@ -8,8 +8,10 @@
 #include <vector>
 
 #include "cli/common.hpp"
+#include "cli/parameter_names.hpp"
 #include "cli/profile_cache.hpp"
 #include "shiplap/measure/measure.hpp"
+#include "shiplap/plan/abilities.hpp"
 #include "shiplap/report/profile_report.hpp"
 
 namespace shiplap::cli {
@@ -47,6 +49,7 @@ void list(bool json) {
                        {"gpu", gpu_of(e.profile)},
                        {"hash", parameter_hash(e.profile)},
                        {"where", e.where},
+                       {"plans", in_flags(abilities(e.profile))},
                        {"source", e.profile.source}});
     print_json({{"profiles", array}});
     return;
@@ -58,7 +61,10 @@ void list(bool json) {
                {"where", Align::left}});
   for (const Entry& e : found)
     table.add({e.name, to_string(e.profile.origin), gpu_of(e.profile), parameter_hash(e.profile), e.where});
-  print(table.text(style_of_stdout()));
+  std::string text = table.text(style_of_stdout()) + "\n";
+  for (const Entry& e : found)
+    text += wrap(fmt::format("{}: {}", e.name, abilities(e.profile)), style_of_stdout().width, "  ") + "\n";
+  print(text);
 }
 
 }  // namespace
@@ -109,7 +115,9 @@ void run_profiles(const ProfilesOptions& options) {
   if (options.json)
     print_json(to_json(profile));
   else
-    print(profile_report(profile, figures(profile.measurements, profile.conditions), style_of_stdout()));
+    print(profile_report(profile, figures(profile.measurements, profile.conditions), style_of_stdout()) +
+          bold("\nwhat it can do\n", style_of_stdout()) + "  " +
+          wrap(abilities(profile), style_of_stdout().width - 2, "  ") + "\n");
 }
 
 }  // namespace shiplap::cli

@@ -16,6 +16,18 @@
 namespace shiplap::experiments {
 namespace {
 
+/// The profile without rates of kernels that no kernel reached. Published and derived profiles have the theoretical
+/// arithmetic rate of the product, and its theoretical memory bandwidth where the interval is open. Steps then use the
+/// times that the paper implies, or say what is missing.
+Profile without_theoretical_rates(Profile profile) {
+  if (profile.origin != Origin::published && profile.origin != Origin::derived) return profile;
+  for (GpuModel& gpu : profile.gpus) {
+    gpu.flop_rate.reset();
+    if (gpu.memory_bandwidth && gpu.memory_bandwidth->low < gpu.memory_bandwidth->high) gpu.memory_bandwidth.reset();
+  }
+  return profile;
+}
+
 Json json_of(const Cell& cell) {
   if (const auto* number = std::get_if<double>(&cell)) return *number;
   if (const auto* text = std::get_if<std::string>(&cell)) return *text;
@@ -154,6 +166,7 @@ bool run_steps(const Experiment& experiment, const Bench& bench, const RunLimits
   require_steps(experiment, limits.only);
   const auto began = Clock::now();
   Bench with_figures = bench;
+  with_figures.profile = without_theoretical_rates(bench.profile);
   with_figures.made_before = [&](std::string_view id) { return find_figure(reproduction, id); };
   for (const Step& step : experiment.steps) {
     const bool asked_for = std::ranges::find(limits.only, step.id) != limits.only.end();

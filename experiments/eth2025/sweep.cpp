@@ -21,7 +21,7 @@ void note_missing(Sweep& sweep, const std::string& why) {
 // Adds the plan's choice with its predicted time, which an observed one replaces later.
 void plan_automatic(const Bench& bench, const Job& job, const Limits& limits, Sweep& out) {
   try {
-    const Ranking planned = rank(job, bench.profile, limits);
+    const Ranking planned = rank(job, bench.profile, limits, {.closed_forms = false});
     out.automatic = to_string(planned.best().choice);
     out.automatic_ms = in_milliseconds(planned.best().predicted.value);
     out.ideal_overlap_ms = in_milliseconds(planned.ideal_overlap.time.value);

@@ -79,6 +79,10 @@ PyNode what_if_of(const PyNode& self, const std::string& what) {
   return {.node = node_of(what_if(*self.node.profile, what))};
 }
 
+PyNode with_link_of(const PyNode& self, const std::string& what) {
+  return {.node = node_of(with_link(*self.node.profile, what))};
+}
+
 PyNode simulated(const PyNode& self) {
   PyNode node{.device = open_devices.add(open_virtual(*self.node.profile, "virtual:" + self.node.profile->name))};
   node.node = node_of(*node.device, *self.node.profile);
@@ -171,6 +175,7 @@ void bind_node(nb::module_& m) {
       .def_static("from_profile", &from_profile, nb::arg("name_or_path"))
       .def("simulated", &simulated)
       .def("what_if", &what_if_of, nb::arg("what"))
+      .def("with_link", &with_link_of, nb::arg("what"))
       .def("pinned", &pinned, nb::arg("size"), nb::call_guard<GilReleased>())
       .def(
           "kind_of",

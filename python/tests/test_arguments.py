@@ -76,6 +76,7 @@ def test_anything_else_that_is_wrong_is_an_error_of_shiplap(node, job):
         lambda: node.plan(job, check_reach="yes"),
         lambda: node.plan(job).run(trace="best"),
         lambda: node.what_if(5),
+        lambda: node.with_link(5),
         lambda: node.movers(pool=None),
         lambda: node.movers(()),
         lambda: node.movers(regular=1),

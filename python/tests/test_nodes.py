@@ -41,9 +41,18 @@ def test_another_link_is_as_slow_as_it_says(node):
 
     slow = node.what_if("link=0.5")
     assert seconds_for_a_byte(slow) == pytest.approx(2 * seconds_for_a_byte(node))
-    assert slow.profile()["origin"] == "derived"
+    assert slow.profile()["origin"] == "assumed"
     with pytest.raises(shiplap.UsageError, match="link"):
         node.what_if("gpu=2")
+
+
+def test_a_machine_without_a_published_link_plans_with_an_assumed_one():
+    k20 = shiplap.Node.from_profile("tesla-k20m-2014").with_link("pcie2")
+    assert k20.profile()["origin"] == "assumed"
+    # 12.0216 GB/s of Table I on PCIe 3 at 8 instead of 15.7538 GB/s
+    assert 1 / k20.profile()["links"][0]["h2d"]["per_byte"]["value"] == pytest.approx(12.0216 * 8 / 15.7538, rel=1e-4)
+    with pytest.raises(shiplap.UsageError, match="has a link"):
+        k20.with_link("pcie3")
 
 
 def test_a_slower_link_is_no_faster_for_the_same_arrays(node):

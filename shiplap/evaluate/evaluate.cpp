@@ -68,7 +68,7 @@ class WorkloadRun {
     for (const Choice& choice : grid_of(job, options_.grid, sm_count_)) predict_choice(choice, false, entries, result);
     Ranking planned;
     try {
-      planned = rank(job, profile_, for_one_, {.strategies = options_.grid.strategies});
+      planned = rank(job, profile_, for_one_, {.strategies = options_.grid.strategies, .closed_forms = false});
     } catch (const Unsupported& none) {
       result.not_run = none.what();
       return;

@@ -35,10 +35,10 @@ class JobRun {
     const auto began = std::chrono::steady_clock::now();
     data_.set_cost(probe_kernel(device_, job(), limits_));
     result.probe_took = std::chrono::steady_clock::now() - began;
-    const Ranking planned = rank(job(), profile_, limits_);
+    const Ranking planned = rank(job(), profile_, limits_, {.closed_forms = false});
     Job unprobed = job();
     unprobed.cost.zero_copy.clear();
-    const Choice without = rank(unprobed, profile_, limits_).best().choice;
+    const Choice without = rank(unprobed, profile_, limits_, {.closed_forms = false}).best().choice;
     progress("racing");
     const RaceResult raced = race(
         race_field(job(), profile_, planned, limits_),

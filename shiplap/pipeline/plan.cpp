@@ -186,7 +186,8 @@ void rank_and_choose_memory(Device* device, const Profile& profile, const PlanOp
     if (!options.may_pin || array_memory(plan.job) != ArrayMemory::pageable || !allows_pinned(options.space)) throw;
     refusal = error.what();
     try {
-      plan.ranking = rank(plan.job, profile, plan.limits, {.gpus = options.space.gpus});
+      plan.ranking = rank(plan.job, profile, plan.limits,
+                          {.closed_forms = options.space.closed_forms, .gpus = options.space.gpus});
     } catch (const Unsupported&) {
       throw Unsupported(refusal);
     }
@@ -290,6 +291,13 @@ KernelCost cost_of_kernel(const Node& node, const PlanOptions& options, const Pl
   return probe_kernel(*node.device, ContiguousJob(*node.device, plan.job).job(), plan.limits, probe);
 }
 
+/// The options for this node. A choice for a device will be run there, so it must be simulated: a virtual device runs
+/// by simulation.
+PlanOptions options_for(const Node& node, PlanOptions options) {
+  options.space.closed_forms = options.space.closed_forms && node.device == nullptr;
+  return options;
+}
+
 /// The limits of the node, and of the options where these allow less.
 Limits limits_of(const Node& node, const PlanOptions& options) {
   return options.device_memory.count > 0 ? node.limits.at_most(options.device_memory) : node.limits;
@@ -297,9 +305,10 @@ Limits limits_of(const Node& node, const PlanOptions& options) {
 
 }  // namespace
 
-Plan plan(const Node& node, const Job& job, const PlanOptions& options) {
+Plan plan(const Node& node, const Job& job, const PlanOptions& given) {
   require_valid(job);
-  require_valid(options);
+  require_valid(given);
+  const PlanOptions options = options_for(node, given);
   Plan result{.job = located(node.device.get(), job), .ranking = {}, .chosen = {}, .limits = limits_of(node, options)};
   require_sound_reaches(job);
   if (node.device != nullptr)

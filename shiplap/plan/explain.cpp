@@ -55,13 +55,17 @@ std::string explain(const Ranking& ranking) {
   const auto [engine, busy] = busiest_engine(best.timeline);
   std::string text = why_not_the_fastest(ranking);
   text += fmt::format(
-      "{} is predicted to take {}, {:.3f} times the bound of {}, which is set by {} (link {}, kernel {}). That is "
+      "{} is predicted to take {}{}, {:.3f} times the bound of {}, which is set by {} (link {}, kernel {}). That is "
       "{}.",
-      to_string(best.choice), to_string(best.predicted.value), best.predicted.value / ranking.bound.time,
-      to_string(ranking.bound.time), ranking.bound.set_by(), to_string(ranking.bound.link),
-      to_string(ranking.bound.kernel), beside_ideal_overlap(best, ranking.ideal_overlap));
+      to_string(best.choice), to_string(best.predicted.value), ranking.assumed_link ? " with the assumed link" : "",
+      best.predicted.value / ranking.bound.time, to_string(ranking.bound.time), ranking.bound.set_by(),
+      to_string(ranking.bound.link), to_string(ranking.bound.kernel),
+      beside_ideal_overlap(best, ranking.ideal_overlap));
   if (const double percent = percent_of(busy, best.predicted.value); percent >= 0.5)
     text += fmt::format(" {} is busy for {:.0f} % of the predicted time.", to_string(engine), percent);
+  if (best.predicted_by == PredictedBy::closed_form)
+    text += fmt::format(" The time is by the closed form of van Werkhoven et al. 2014, because {}.",
+                        best.why_not_simulated);
   if (best.distance.total.count() > 0)
     text += fmt::format(" The largest part of the time above ideal overlap is {}.", largest_cause(best.distance));
   const auto other = std::find_if(ranking.candidates.begin(), ranking.candidates.end(), [&](const Candidate& c) {

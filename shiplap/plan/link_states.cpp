@@ -136,9 +136,9 @@ std::vector<LinkState> link_states(const LinkModel& link, const LinkUse& use, co
                                    const std::vector<MeasuredZeroCopy>& measured) {
   const std::vector<LinkState> copies = copy_states(link, use);
   std::vector<LinkState> states = copies;
-  if (link.zero_copy)
+  if (knows_zero_copy(link))
     add_zero_copy_states(states, *link.zero_copy, copies);
-  else
+  else if (use.zero_copy)
     states.push_back(both_directions(link));
   for (const MeasuredZeroCopy& kernel : measured) add_measured_states(states, kernel, bytes, copies);
   if (use.managed && link.managed) {

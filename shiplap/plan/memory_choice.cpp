@@ -64,8 +64,11 @@ MemoryChoice choose_memory(const Job& job, const Profile& profile, const Limits&
   const Seconds a_run_as_it_is = as_it_is.best().predicted.value;
   std::string why_not;
   try {
-    const SearchSpace open{
-        .graph = space.graph, .batched = space.batched, .fewer_calls = space.fewer_calls, .gpus = space.gpus};
+    const SearchSpace open{.graph = space.graph,
+                           .batched = space.batched,
+                           .fewer_calls = space.fewer_calls,
+                           .closed_forms = space.closed_forms,
+                           .gpus = space.gpus};
     choice.pinned = rank(with_pinned_chunks(job), profile, limits, allows_pinned(space) ? space : open);
   } catch (const Unsupported& reason) {
     why_not = reason.what();

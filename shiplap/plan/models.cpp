@@ -30,6 +30,7 @@ ModelPrediction without_form(std::string model, std::string why) {
 }
 
 ModelPrediction by_simulation(const Candidate& c) {
+  if (c.predicted_by != PredictedBy::simulation) return without_form("simulation", c.why_not_simulated);
   const auto busy = [&](Engine e) { return busy_time(c.timeline, e); };
   return {.model = "simulation",
           .form = "simulation",
@@ -280,7 +281,8 @@ ModelComparison compare_models(const Job& job, const Profile& profile, const Cho
   return {.choice = choice,
           .simulation = candidate.predicted,
           .models = model_predictions(job, profile, candidate),
-          .elasticities = elasticities(job, profile, choice, limits)};
+          .elasticities = candidate.predicted_by == PredictedBy::simulation ? elasticities(job, profile, choice, limits)
+                                                                            : std::vector<Elasticity>{}};
 }
 
 Json to_json(const ModelComparison& comparison) {

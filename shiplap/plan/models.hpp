@@ -40,9 +40,9 @@ struct Elasticity {
 
 struct ModelComparison {
   Choice choice;
-  Interval<Seconds> simulation;            ///< the simulated time with its prediction interval
+  Interval<Seconds> simulation;            ///< the time that plans use, simulated where possible, with its interval
   std::vector<ModelPrediction> models;     ///< the simulation first
-  std::vector<Elasticity> elasticities{};  ///< elasticities of the simulated time, the largest first
+  std::vector<Elasticity> elasticities{};  ///< elasticities of the simulated time, the largest first; else empty
 };
 
 /// Predictions of every model for a candidate that `predict` gave for this job and profile: the simulation first, then

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/plan/closed_form.hpp"
 #include "shiplap/plan/ranking.hpp"
 #include "shiplap/plan/variation.hpp"
 #include "shiplap/sim/simulate.hpp"
@@ -26,7 +27,7 @@ constexpr Seconds unexplained = microseconds(5);
 constexpr double other_streams = 0.12;
 constexpr double unmeasured_zero_copy = 0.3;
 
-double relative_error(const Job& job, const Choice& choice) {
+double simulation_error(const Job& job, const Choice& choice) {
   const Strategy& strategy = find_strategy(choice.strategy);
   if (strategy.zero_copy && job.cost.zero_copy.empty()) return unmeasured_zero_copy;
   const bool one_each = choice.layout == Layout::three || choice.chunks == 1 || !strategy.chunked;
@@ -34,10 +35,40 @@ double relative_error(const Job& job, const Choice& choice) {
   return copies_only && !one_each ? std::max(strategy.model_error, other_streams) : strategy.model_error;
 }
 
+/// Predicts one choice again on other profiles and for other times of the kernel, by the model that gave its time.
+class Repredicted {
+ public:
+  /// The arguments must outlive the object. The candidate has its schedule.
+  Repredicted(const Job& job, const Limits& limits, const Candidate& candidate)
+      : job_(job), limits_(limits), candidate_(candidate), strategy_(find_strategy(candidate.choice.strategy)) {}
+
+  Seconds on(const Profile& profile) const {
+    return is_simulated() ? makespan(*candidate_.schedule, profile) : by_form(job_, profile);
+  }
+  Seconds of(const Job& job, const Profile& profile) const {
+    return is_simulated() ? makespan(strategy_.schedule(job, candidate_.choice, limits_), profile)
+                          : by_form(job, profile);
+  }
+  /// The error of the model itself, as a fraction of the time.
+  double relative_error() const {
+    return is_simulated() ? simulation_error(job_, candidate_.choice) : strategy_.form_error.value();
+  }
+
+ private:
+  bool is_simulated() const { return candidate_.predicted_by == PredictedBy::simulation; }
+  Seconds by_form(const Job& job, const Profile& profile) const {
+    return ranking_form(job, profile, candidate_.choice).value();
+  }
+
+  const Job& job_;
+  const Limits& limits_;
+  const Candidate& candidate_;
+  const Strategy& strategy_;
+};
+
 // Prediction interval by sensitivities: each independent group of parameters is moved to the ends of its intervals
 // while all others stay. The changes and the error of the model itself are added in quadrature.
-Interval<Seconds> interval(const Job& job, const Profile& profile, const Choice& choice, const Limits& limits,
-                           const Schedule& schedule, Seconds value) {
+Interval<Seconds> interval(const Job& job, const Profile& profile, const Repredicted& again, Seconds value) {
   double up = 0;
   double down = 0;
   const auto add = [&](Seconds a, Seconds b) {
@@ -47,24 +78,22 @@ Interval<Seconds> interval(const Job& job, const Profile& profile, const Choice&
     down += low * low;
   };
   for (const ParameterGroup group : parameter_groups)
-    add(makespan(schedule, moved(profile, group, End::low)), makespan(schedule, moved(profile, group, End::high)));
-  const Strategy& strategy = find_strategy(choice.strategy);
-  add(makespan(strategy.schedule(moved(job, End::low), choice, limits), profile),
-      makespan(strategy.schedule(moved(job, End::high), choice, limits), profile));
-  const Seconds off = value * relative_error(job, choice);
+    add(again.on(moved(profile, group, End::low)), again.on(moved(profile, group, End::high)));
+  add(again.of(moved(job, End::low), profile), again.of(moved(job, End::high), profile));
+  const Seconds off = value * again.relative_error();
   add(value - off, value + off);
   add(value - std::min(unexplained, value / 2), value + unexplained);
   return {value, value - Seconds{std::sqrt(down)}, value + Seconds{std::sqrt(up)}};
 }
 
 // Removes one cause after the other from the profile. The time that a step saves is the time of its cause.
-Distance distance(const Schedule& schedule, const Profile& profile, Seconds value, Seconds ideal) {
+Distance distance(const Repredicted& again, const Profile& profile, Seconds value, Seconds ideal) {
   Distance d;
   Profile without = profile;
   Seconds last = value;
   const auto step = [&](Seconds& part, Cause cause) {
     without = freed_of(without, cause);
-    const Seconds now = makespan(schedule, without);
+    const Seconds now = again.on(without);
     part = last - now;
     last = now;
   };
@@ -90,20 +119,17 @@ Candidate predict(const Job& job, const Profile& profile, const Choice& choice, 
 
 Candidate complete_prediction(const Job& job, const Profile& profile, const Limits& limits, Candidate candidate) {
   const Strategy& strategy = find_strategy(candidate.choice.strategy);
-  if (!candidate.schedule) {
-    candidate.schedule = std::make_shared<const Schedule>(strategy.schedule(job, candidate.choice, limits));
-    candidate.timeline = simulate(*candidate.schedule, profile).timeline;
-  }
-  const Seconds value = candidate.timeline.makespan;
-  candidate.predicted = interval(job, profile, candidate.choice, limits, *candidate.schedule, value);
+  if (!candidate.schedule) predict_value(job, profile, limits, true, candidate);
+  const Seconds value = candidate.predicted.value;
+  const Repredicted again(job, limits, candidate);
+  candidate.predicted = interval(job, profile, again, value);
   const Seconds least = std::min(value, bound(job, profile, candidate.choice.gpus).time);
   candidate.predicted.low = std::max(candidate.predicted.low, least);
   // The papers have equations for contiguous copies and one GPU.
   if (candidate.choice.gpus == 1 && !has_blocks(job))
     if (const auto form = strategy.predict(job, candidate.choice, profile); form && form->assumption.empty())
       candidate.closed_form = form->time;
-  candidate.distance =
-      distance(*candidate.schedule, profile, value, ideal_overlap(job, profile, candidate.choice.gpus).time.value);
+  candidate.distance = distance(again, profile, value, ideal_overlap(job, profile, candidate.choice.gpus).time.value);
   return candidate;
 }
 

@@ -54,8 +54,12 @@ std::vector<std::vector<Candidate>> best_of_each_strategy(const Job& job, const 
       into.refused.push_back({std::string(strategy.name), search.refusal});
       continue;
     }
-    into.assumptions = search.assumptions;
+    if (!search.assumptions.empty()) into.assumptions = search.assumptions;
     sort_by_preference(search.tried);
+    if (const Candidate& first = search.tried.front(); first.predicted_by == PredictedBy::closed_form)
+      notes.push_back(
+          fmt::format("{}: ranked by the closed form of van Werkhoven et al. 2014, not by simulation, because {}",
+                      strategy.name, first.why_not_simulated));
     const bool is_long = search.tried.front().choice.chunks > most_chunks_of_several;
     search.tried.resize(std::min(search.tried.size(), is_long ? 1 : listed_per_strategy));
     best.push_back(std::move(search.tried));
@@ -139,6 +143,8 @@ bool SearchSpace::is_restricted() const {
            blocks.empty() && threads.empty() && movers.empty() && !max_slowdown);
 }
 
+std::string_view name_of(PredictedBy model) { return model == PredictedBy::simulation ? "simulation" : "closed form"; }
+
 Ranking rank(const Job& job, const Profile& profile, const SearchSpace& space) {
   return rank(job, profile, limits_of(profile), space);
 }
@@ -152,6 +158,7 @@ Ranking rank(const Job& job, const Profile& profile, const Limits& limits, const
   Ranking result{.job = job.name,
                  .profile = profile.name,
                  .profile_hash = parameter_hash(profile),
+                 .assumed_link = profile.origin == Origin::assumed,
                  .kernel_cost_origin = job.cost.origin,
                  .kernel = kernel_rates(job),
                  .bound = bound(job, profile, space.gpus),

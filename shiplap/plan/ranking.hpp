@@ -1,4 +1,5 @@
-// Strategies ranked for a job on a profile by simulation, with predicted time, prediction interval, bound and reason.
+// Strategies ranked for a job on a profile by simulation, or by a closed form where the simulator lacks a figure, with
+// predicted time, prediction interval, bound and reason.
 #pragma once
 
 #include <memory>
@@ -35,8 +36,11 @@ struct SearchSpace {
   bool graph = false;                    ///< whether every candidate is a graph
   bool batched = false;                  ///< whether every candidate submits the copies of a chunk in batches
   bool fewer_calls = true;               ///< whether graphs and batches of the fastest candidates are tried too
-  std::uint32_t gpus = 1;                ///< number of GPUs that share the job
-  std::vector<Mover::Kind> movers{};     ///< what may move arrays that are blocks of a pool; empty: anything
+  /// Whether choices that cannot be simulated, because the profile lacks a figure, are ranked by the closed form of a
+  /// paper that has all it needs. `plan` says no for nodes with a device, whose choice will be run.
+  bool closed_forms = true;
+  std::uint32_t gpus = 1;             ///< number of GPUs that share the job
+  std::vector<Mover::Kind> movers{};  ///< what may move arrays that are blocks of a pool; empty: anything
   /// Most time, as a fraction, that moving blocks may add to the time of the job's kernel while both run, such as 0.05.
   std::optional<double> max_slowdown{};
 
@@ -57,6 +61,14 @@ struct Distance {
   Seconds total{0};           ///< predicted time minus that of ideal overlap
 };
 
+/// The model that a candidate is ranked by.
+enum class PredictedBy : std::uint8_t {
+  simulation,   ///< the schedule was simulated
+  closed_form,  ///< the profile lacks a figure of the simulation, and a paper's equation has all that it needs
+};
+/// The name of the model in files and tables: "simulation" or "closed form".
+std::string_view name_of(PredictedBy);
+
 /// One way to do the job, with its prediction.
 struct Candidate {
   Choice choice;                               ///< the strategy and its parameters
@@ -65,7 +77,9 @@ struct Candidate {
   std::optional<Seconds> closed_form{};        ///< time by the papers' equation, where it covers the job
   bool tied_with_fastest = false;              ///< whether its interval overlaps that of the fastest of its ranking
   Distance distance{};                         ///< causes of the time above ideal overlap
-  Timeline timeline{};                         ///< the simulated timeline of `schedule`
+  Timeline timeline{};                         ///< the simulated timeline of `schedule`; empty with a closed form
+  PredictedBy predicted_by = PredictedBy::simulation;  ///< the model that gave `predicted`
+  std::string why_not_simulated{};                     ///< the figure that the simulation lacks; "" when simulated
 };
 
 /// A strategy that cannot do the job.
@@ -79,6 +93,7 @@ struct Ranking {
   std::string job;                       ///< name of the job
   std::string profile;                   ///< name of the profile
   std::string profile_hash;              ///< parameter_hash of the profile
+  bool assumed_link = false;             ///< whether the link of the profile is assumed (Origin::assumed)
   std::string kernel_cost_origin;        ///< KernelCost::origin
   std::optional<KernelRates> kernel{};   ///< the kernel alone, where its time is known
   Bound bound;                           ///< the time that no strategy is below
@@ -108,9 +123,10 @@ Ranking rank(const Job&, const Profile&, const Limits& limits, const SearchSpace
 /// Ranks under `limits_of(profile)`.
 Ranking rank(const Job&, const Profile&, const SearchSpace& = {});
 
-/// Predicts one choice: builds and simulates its schedule, and derives the interval from the sensitivities to the
-/// profile's intervals, added in quadrature. The low end of the interval is never below the bound. `limits` must be
-/// those of the run: they determine the number of slots of the ring.
+/// Predicts one choice: builds and simulates its schedule, or uses the closed form of a paper where the profile lacks a
+/// figure of the simulation. The interval comes from the sensitivities to the profile's intervals, added in quadrature.
+/// Its low end is never below the bound. `limits` must be those of the run: they determine the number of slots of the
+/// ring.
 Candidate predict(const Job&, const Profile&, const Choice&, const Limits& limits);
 /// Predicts under `limits_of(profile)`.
 Candidate predict(const Job&, const Profile&, const Choice&);

@@ -100,6 +100,8 @@ Json to_json(const Distance& d) {
 Json to_json(const Candidate& candidate) {
   Json json = to_json(candidate.choice);
   json["predicted"] = quantity_json(candidate.predicted);
+  json["predicted_by"] = name_of(candidate.predicted_by);
+  json["why_not_simulated"] = candidate.why_not_simulated.empty() ? Json(nullptr) : Json(candidate.why_not_simulated);
   json["closed_form"] = quantity_json(candidate.closed_form);
   json["tied_with_fastest"] = candidate.tied_with_fastest;
   json["distance_to_ideal_overlap"] = to_json(candidate.distance);
@@ -112,6 +114,7 @@ Json to_json(const Ranking& plan) {
             {"job", plan.job},
             {"profile", plan.profile},
             {"profile_hash", plan.profile_hash},
+            {"assumed_link", plan.assumed_link},
             {"kernel_cost", plan.kernel_cost_origin},
             {"kernel", plan.kernel ? to_json(*plan.kernel) : Json(nullptr)},
             {"bound", quantity_json(plan.bound.time)},

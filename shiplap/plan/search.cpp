@@ -6,7 +6,8 @@
 #include <utility>
 
 #include "shiplap/core/error.hpp"
-#include "shiplap/sim/simulate.hpp"
+#include "shiplap/plan/closed_form.hpp"
+#include "shiplap/schedule/schedule.hpp"
 #include "shiplap/strategy/gpu_chunks.hpp"
 
 namespace shiplap {
@@ -370,18 +371,18 @@ void Search::try_choice(const Strategy& strategy, Choice choice) {
       ++left_out;
       return;
     }
-    auto schedule = std::make_shared<const Schedule>(strategy.schedule(job_, choice, limits_));
-    simulated_ops += schedule->ops.size();
-    Prediction prediction = simulate(*schedule, profile_);
-    const Seconds time = prediction.timeline.makespan;
-    Candidate candidate{.choice = std::move(choice), .predicted = Interval<Seconds>::exact(time)};
-    if (kept_ops_ + schedule->ops.size() <= most_kept_ops) {
-      kept_ops_ += schedule->ops.size();
-      candidate.schedule = std::move(schedule);
-      candidate.timeline = std::move(prediction.timeline);
+    Candidate candidate{.choice = std::move(choice), .predicted = {}};
+    std::vector<std::string> assumed = predict_value(job_, profile_, limits_, space_.closed_forms, candidate);
+    const std::size_t ops = candidate.schedule->ops.size();
+    simulated_ops += ops;
+    if (kept_ops_ + ops <= most_kept_ops) {
+      kept_ops_ += ops;
+    } else {
+      candidate.schedule = nullptr;
+      candidate.timeline = {};
     }
     tried.push_back(std::move(candidate));
-    assumptions = std::move(prediction.assumptions);
+    if (!assumed.empty()) assumptions = std::move(assumed);
   } catch (const UsageError&) {
     throw;  // the request is invalid, not merely impossible for this job
   } catch (const Error& error) {

@@ -1,4 +1,5 @@
-// The search for the fastest choices of one strategy, by simulation.
+// The search for the fastest choices of one strategy, by simulation, or by a closed form where the simulator lacks a
+// figure.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +25,7 @@ class Search {
   /// choice.
   void run(const Strategy&);
 
-  std::vector<Candidate> tried;          ///< simulated candidates; their `predicted` has no interval yet
+  std::vector<Candidate> tried;          ///< candidates with a time; their `predicted` has no interval yet
   std::size_t simulated_ops = 0;         ///< ops of all schedules that were simulated
   std::size_t left_out = 0;              ///< choices that were not simulated because of `most_simulated_ops`
   std::string refusal;                   ///< the reason of the last choice that was impossible

@@ -2,24 +2,29 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/plan/variation.hpp"
+#include "shiplap/profile/parameter_table.hpp"
 #include "shiplap/profile/topology.hpp"
 
 namespace shiplap {
 namespace {
 
 constexpr std::string_view prefix = "link=";
+/// The profile with the only PCIe link of which a paper published L+o, G and g.
+constexpr std::string_view published_link = "gtx-titan-2014";
 
 [[noreturn]] void refuse(std::string_view what) {
   throw UsageError(fmt::format(
-      "`scale` {}: expected link=pcie3 to link=pcie6, a number of lanes as in link=x8, or a factor from 0.001 to "
+      "`scale` {}: expected link=pcie1 to link=pcie6, a number of lanes as in link=x8, or a factor from 0.001 to "
       "1000 as in link=0.5",
       what));
 }
@@ -36,12 +41,18 @@ std::optional<Link> parse_link(const std::string& text) {
   return link;
 }
 
+/// The transfers per second and lane of a generation such as "pcie2", in GT/s; nullopt for any other name.
+std::optional<double> transfers_of(std::string_view generation) {
+  static const std::map<std::string_view, double> generations{{"pcie1", 2.5}, {"pcie2", 5},  {"pcie3", 8},
+                                                              {"pcie4", 16},  {"pcie5", 32}, {"pcie6", 64}};
+  const auto found = generations.find(generation);
+  return found == generations.end() ? std::nullopt : std::optional(found->second);
+}
+
 /// The link that is asked for by name; nullopt for a factor.
 std::optional<Link> named(std::string_view wanted, Link now) {
-  static const std::map<std::string_view, double> generations{
-      {"pcie3", 8}, {"pcie4", 16}, {"pcie5", 32}, {"pcie6", 64}};
-  if (const auto found = generations.find(wanted); found != generations.end()) {
-    now.transfers = found->second;
+  if (const auto transfers = transfers_of(wanted)) {
+    now.transfers = *transfers;
     return now;
   }
   for (const unsigned lanes : {1u, 2u, 4u, 8u, 16u})
@@ -60,56 +71,161 @@ std::optional<double> factor(std::string_view text) {
   return value;
 }
 
+/// The fractions of a link's limit that copies of pinned memory reach.
+struct LinkFractions {
+  double h2d = 1;
+  double d2h = 1;
+};
+LinkFractions link_fractions(const Profile& profile) {
+  const double limit = pcie_link_rate(condition(profile.conditions, "gpu.link"));
+  if (limit <= 0) return link_fractions(find_profile(published_link));
+  const LinkModel& link = profile.links.front();
+  const auto fraction = [&](const DirectionModel& direction) {
+    return std::min(1.0, bandwidth(direction.per_byte.value).bytes_per_second / limit);
+  };
+  return {fraction(link.h2d), fraction(link.d2h)};
+}
+
+// Rates become as uncertain as the fraction of the limit that they reach. The fast end is the link's limit.
+void widen(Interval<PerByte>& per_byte, double fraction) {
+  per_byte.low.seconds = std::min(per_byte.low.seconds, per_byte.value.seconds * fraction);
+  per_byte.high.seconds = std::max(per_byte.high.seconds, per_byte.value.seconds / fraction);
+}
+void widen(Interval<Bandwidth>& rate, double fraction) {
+  rate.low.bytes_per_second = std::min(rate.low.bytes_per_second, rate.value.bytes_per_second * fraction);
+  rate.high.bytes_per_second = std::max(rate.high.bytes_per_second, rate.value.bytes_per_second / fraction);
+}
+template <class T>
+void widen(Interval<T>&, double) {}  // fixed costs and numbers do not depend on the rate of the link
+
+void widen_rates(Profile& profile, const LinkFractions& fractions) {
+  for_each_parameter(profile, [&](const ParameterInfo& info, auto& interval) {
+    const CostTerm term = info.tag.term;
+    if (term == CostTerm::h2d_rate) widen(interval, fractions.h2d);
+    if (term == CostTerm::d2h_rate) widen(interval, fractions.d2h);
+    if (term == CostTerm::zero_copy_rate || term == CostTerm::both_rates)
+      widen(interval, std::min(fractions.h2d, fractions.d2h));
+  });
+}
+
+/// Times that the CPU limits: copies of pinned memory, whose new G is `copies`, are a lower limit. The interval holds
+/// the time as it was and the time in proportion to the link.
+void limit_by_link(std::vector<TimeAt>& rows, double faster, PerByte copies) {
+  for (auto& [size, time] : rows) {
+    time.low = std::min(time.low, time.low / faster);
+    time.high = std::max(time.high, time.high / faster);
+    time.value = std::clamp(std::max(time.value, size * copies), time.low, time.high);
+  }
+}
+void limit_by_link(std::vector<RateOfThreads>& rows, double faster, PerByte copies) {
+  for (auto& [threads, rate] : rows) {
+    const auto scaled = [&](Bandwidth b) { return Bandwidth{b.bytes_per_second * faster}; };
+    rate.low = std::min(rate.low, scaled(rate.low));
+    rate.high = std::max(rate.high, scaled(rate.high));
+    rate.value = std::clamp(std::min(rate.value, bandwidth(copies)), rate.low, rate.high);
+  }
+}
+
+void limit_by_link(LinkModel& link, double faster) {
+  const PerByte h2d = link.h2d.per_byte.value;
+  const PerByte d2h = link.d2h.per_byte.value;
+  if (link.pageable) {
+    limit_by_link(link.pageable->h2d, faster, h2d);
+    limit_by_link(link.pageable->d2h, faster, d2h);
+    limit_by_link(link.pageable->both, faster, std::max(h2d, d2h));
+  }
+  if (link.managed) {
+    limit_by_link(link.managed->prefetch_h2d, faster, h2d);
+    limit_by_link(link.managed->prefetch_d2h, faster, d2h);
+    limit_by_link(link.managed->demand_h2d, faster, h2d);
+    limit_by_link(link.managed->demand_d2h, faster, d2h);
+  }
+}
+
+/// Removes the times of scattered blocks, and the reasons that named absent ones among them.
+void forget_blocks(Profile& profile) {
+  for (std::size_t i = 0; i < profile.links.size(); ++i) {
+    const std::string path = fmt::format("links[{}].blocks", i);
+    if (!profile.links[i].blocks) continue;
+    profile.links[i].blocks.reset();
+    std::erase_if(profile.missing, [&](const Missing& m) { return m.parameter.starts_with(path + "."); });
+    profile.missing.push_back({path, "only whole times were measured, which do not follow from another link"});
+  }
+}
+
+/// The conditions and the factor of the bandwidth of the profile with the wanted link.
+std::pair<Conditions, double> scaled_link(const Profile& profile, std::string_view wanted, std::string_view what) {
+  Conditions conditions = profile.conditions;
+  conditions.erase("gpu.link_loaded");
+  if (const auto plain = factor(wanted)) {
+    conditions.erase("gpu.link");
+    return {std::move(conditions), *plain};
+  }
+  if (!named(wanted, {1, 1})) refuse(what);
+  const std::string is = condition(profile.conditions, "gpu.link");
+  const auto now = parse_link(is);
+  if (!now)
+    throw Unsupported(
+        fmt::format("`scale` {}: profile {} does not say which link it has (gpu.link); give a factor as in link=0.5",
+                    what, profile.name));
+  const std::string then = named(wanted, *now)->text();
+  conditions["gpu.link"] = then;
+  return {std::move(conditions), pcie_link_rate(then) / pcie_link_rate(is)};
+}
+
 }  // namespace
 
 Profile what_if(const Profile& profile, std::string_view what) {
   if (!what.starts_with(prefix)) refuse(what);
-  const std::string_view wanted = what.substr(prefix.size());
-  Conditions conditions = profile.conditions;
-  double faster = 0;
-  if (const auto plain = factor(wanted)) {
-    faster = *plain;
-    conditions.erase("gpu.link");
-  } else {
-    const std::string is = condition(profile.conditions, "gpu.link");
-    const auto now = parse_link(is);
-    if (!named(wanted, {1, 1})) refuse(what);
-    if (!now)
-      throw Unsupported(
-          fmt::format("`scale` {}: profile {} does not say which link it has (gpu.link); give a factor as in link=0.5",
-                      what, profile.name));
-    const Link then = *named(wanted, *now);
-    faster = pcie_link_rate(then.text()) / pcie_link_rate(is);
-    conditions["gpu.link"] = then.text();
-  }
-  conditions.erase("gpu.link_loaded");
-
+  if (profile.links.empty())
+    throw Unsupported(
+        fmt::format("`scale` {}: profile {} has no link to scale: state one with `link`", what, profile.name));
+  auto [conditions, faster] = scaled_link(profile, what.substr(prefix.size()), what);
   Profile result = profile;
   for (const CostTerm term : {CostTerm::h2d_rate, CostTerm::d2h_rate, CostTerm::zero_copy_rate})
     result = slowed(result, term, 1 / faster);
-  result.name = fmt::format("{}, {}", profile.name, what);
-  result.origin = Origin::derived;
-  result.source = fmt::format("derived from profile {} ({}): {}, times per byte over the link divided by {:.4g}",
+  widen_rates(result, link_fractions(profile));
+  for (LinkModel& link : result.links) limit_by_link(link, faster);
+  result.name = fmt::format("{}, assumed {}", profile.name, what);
+  result.origin = Origin::assumed;
+  result.source = fmt::format("assumed from profile {} ({}): {}, times per byte over the link divided by {:.4g}",
                               profile.name, parameter_hash(profile), what, faster);
   result.conditions = std::move(conditions);
   result.missing = profile.missing;
-  for (std::size_t i = 0; i < result.links.size(); ++i) {
-    const auto forget = [&](auto& model, const char* name, const char* reason) {
-      if (!model) return;
-      model.reset();
-      result.missing.push_back({fmt::format("links[{}].{}", i, name), reason});
-    };
-    const char* by_cpu = "the CPU limits it, so it does not follow from another link";
-    forget(result.links[i].pageable, "pageable", by_cpu);
-    forget(result.links[i].managed, "managed", by_cpu);
-    forget(result.links[i].blocks, "blocks", "only whole times were measured, which do not follow from another link");
+  forget_blocks(result);
+  return result;
+}
+
+namespace {
+
+/// The profile whose link is taken. Throws UsageError that says what may be given.
+Profile find_donor(std::string_view what) {
+  if (transfers_of(what)) return what_if(find_profile(published_link), std::string(prefix) + std::string(what));
+  try {
+    return find_profile(what);
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("`link` {}: expected pcie1 to pcie6 or a profile; {}", what, error.what()));
   }
-  std::erase_if(result.missing, [&](const Missing& m) {
-    for (std::size_t i = 0; i < result.links.size(); ++i)
-      for (const char* name : {"pageable.", "managed.", "blocks."})
-        if (m.parameter.starts_with(fmt::format("links[{}].{}", i, name))) return true;
-    return false;
-  });
+}
+
+}  // namespace
+
+Profile with_link(const Profile& profile, std::string_view what) {
+  if (!profile.links.empty())
+    throw UsageError(fmt::format("`link` {}: profile {} has a link: change it with `scale`", what, profile.name));
+  const Profile donor = find_donor(what);
+  const LinkModel& link = donor.link(0);
+  Profile result = profile;
+  result.links = {{.h2d = link.h2d, .d2h = link.d2h}};
+  widen_rates(result, link_fractions(donor));  // a scaled link is as wide already
+  result.name = fmt::format("{}, assumed link {}", profile.name, what);
+  result.origin = Origin::assumed;
+  result.source = fmt::format("{} The link is assumed: that of profile {} ({}).", profile.source, donor.name,
+                              parameter_hash(donor));
+  if (const auto found = donor.conditions.find("gpu.link"); found != donor.conditions.end())
+    result.conditions.insert_or_assign("gpu.link", found->second);
+  std::erase_if(result.missing, [](const Missing& m) { return m.parameter == "links"; });
+  result.missing.push_back({"links[0]", "the link is assumed, and its copies of pinned memory alone"});
   return result;
 }
 

@@ -18,10 +18,11 @@ inline constexpr EnumNames<EngineOrder, 2> engine_order_names{
 inline constexpr EnumNames<ImplicitSync, 3> implicit_sync_names{{{ImplicitSync::none, "none"},
                                                                  {ImplicitSync::until_started, "until_started"},
                                                                  {ImplicitSync::until_ended, "until_ended"}}};
-inline constexpr EnumNames<Origin, 5> origin_names{{{Origin::measured, "measured"},
+inline constexpr EnumNames<Origin, 6> origin_names{{{Origin::measured, "measured"},
                                                     {Origin::simulated, "simulated"},
                                                     {Origin::published, "published"},
                                                     {Origin::derived, "derived"},
+                                                    {Origin::assumed, "assumed"},
                                                     {Origin::planted, "planted"}}};
 
 /// The names of all enumerators of an enumeration.

@@ -278,15 +278,14 @@ void describe(V& v, Part& model) {
 }
 template <class V, Like<ZeroCopyModel> Part>
 void describe(V& v, Part& model) {
-  constexpr bool may_be_empty = false;
-  v.rows({"read", "Kernels that read host memory.", may_be_empty}, model.read, tags::zero_copy);
-  v.rows({"write", "Kernels that write host memory.", may_be_empty}, model.write, tags::zero_copy);
-  v.rows({"both", "Kernels that read as much host memory as they write: rate in each direction.", may_be_empty},
-         model.both, tags::zero_copy);
-  v.rows({"read_beside_d2h", "Kernels that read host memory beside copies to the host.", may_be_empty},
-         model.read_beside_d2h, tags::zero_copy);
-  v.rows({"write_beside_h2d", "Kernels that write host memory beside copies to the GPU.", may_be_empty},
-         model.write_beside_h2d, tags::zero_copy);
+  v.rows({"read", "Kernels that read host memory."}, model.read, tags::zero_copy);
+  v.rows({"write", "Kernels that write host memory."}, model.write, tags::zero_copy);
+  v.rows({"both", "Kernels that read as much host memory as they write: rate in each direction."}, model.both,
+         tags::zero_copy);
+  v.rows({"read_beside_d2h", "Kernels that read host memory beside copies to the host."}, model.read_beside_d2h,
+         tags::zero_copy);
+  v.rows({"write_beside_h2d", "Kernels that write host memory beside copies to the GPU."}, model.write_beside_h2d,
+         tags::zero_copy);
 }
 template <class V, Like<PageableModel> Part>
 void describe(V& v, Part& model) {

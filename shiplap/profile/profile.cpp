@@ -63,7 +63,9 @@ const LinkModel& Profile::link(std::uint16_t gpu, std::uint16_t numa_node) const
     known.push_back(fmt::format("NUMA node {} to GPU {}", candidate.numa_node, candidate.gpu));
   for (const Missing& m : missing)
     if (m.parameter == "links")
-      throw Unsupported(fmt::format("profile '{}' has no link ({}); use a profile with links", name, m.reason));
+      throw Unsupported(
+          fmt::format("profile '{}' has no link ({}): state one with `link`, as in pcie3 or the name of a profile",
+                      name, m.reason));
   throw Unsupported(
       fmt::format("profile '{}' has no link between {} and GPU {} (it has: {}); measure that pair, or "
                   "place the data where the profile has a link",
@@ -215,6 +217,11 @@ Seconds gap_at(const std::vector<GapAt>& rows, Bytes size) {
 Seconds duplex_gap_at(const DirectionModel& direction, Bytes size) {
   if (!direction.duplex || direction.duplex->gaps.empty()) return cost_at(direction, size).gap;
   return gap_at(direction.duplex->gaps, size);
+}
+
+bool knows_zero_copy(const LinkModel& link) {
+  return link.zero_copy && !link.zero_copy->read.empty() && !link.zero_copy->write.empty() &&
+         !link.zero_copy->both.empty();
 }
 
 }  // namespace shiplap

@@ -26,7 +26,8 @@ enum class Origin : std::uint8_t {
   measured,   ///< on a GPU
   simulated,  ///< measured on a virtual device: the figures describe the simulation, and no hardware
   published,  ///< by others
-  derived,    ///< from another profile, or from published times
+  derived,    ///< from published times
+  assumed,    ///< the link is imagined, by an option of the user; all other figures are those of another profile
   planted,    ///< chosen by a test
 };
 /// The name of the origin in files.
@@ -383,5 +384,9 @@ Seconds just_written_delay(const HostModel&, Bytes size);
 Seconds gap_at(const std::vector<GapAt>&, Bytes size);
 /// g of a copy of this size in duplex. It is the gap of one direction alone when the profile has no duplex gaps.
 Seconds duplex_gap_at(const DirectionModel&, Bytes size);
+
+/// Whether the profile has the rates of kernels that access host memory while no copy moves, so that they can be
+/// simulated.
+bool knows_zero_copy(const LinkModel&);
 
 }  // namespace shiplap

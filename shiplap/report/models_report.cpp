@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace shiplap {
@@ -42,6 +43,8 @@ std::string models_report(std::span<const ModelComparison> comparisons, const Te
                  {"fixed", Align::right},
                  {"submission", Align::right}});
     std::string assumptions;
+    const bool lacks_simulation = std::ranges::any_of(
+        comparison.models, [](const ModelPrediction& m) { return m.model == "simulation" && !m.time; });
     std::string missing;
     for (const ModelPrediction& m : comparison.models) {
       if (!m.time) {
@@ -51,7 +54,8 @@ std::string models_report(std::span<const ModelComparison> comparisons, const Te
       if (!m.assumption.empty())
         assumptions += fmt::format("  {}, {}: assumes that {}\n", m.model, m.form, m.assumption);
       const double off = *m.time / comparison.simulation.value - 1;
-      table.add({m.model, m.form, to_string(*m.time), &m == &comparison.models.front() ? "–" : signed_percent(off),
+      table.add({m.model, m.form, to_string(*m.time),
+                 lacks_simulation || &m == &comparison.models.front() ? "–" : signed_percent(off),
                  time_or_dash(m.parts.in), time_or_dash(m.parts.kernel), time_or_dash(m.parts.out),
                  time_or_dash(m.parts.fixed), time_or_dash(m.parts.submission)});
     }

@@ -136,13 +136,12 @@ std::string zero_copy_tables(const ZeroCopyModel& model, const TextStyle& style)
     const auto row = std::ranges::find(rows, in_flight, &ZeroCopyRate::in_flight);
     return row == rows.end() ? "–" : with_interval(row->rate);
   };
-  std::string out = "\n  zero-copy kernels, by bytes in flight\n";
   Table alone(
       {{"in flight", Align::right}, {"read", Align::right}, {"write", Align::right}, {"duplex, each", Align::right}});
   for (const ZeroCopyRate& row : model.read)
     alone.add({to_string(row.in_flight), with_interval(row.rate), at(model.write, row.in_flight),
                at(model.both, row.in_flight)});
-  out += alone.text(style, "  ");
+  std::string out = alone.empty() ? "" : "\n  zero-copy kernels, by bytes in flight\n" + alone.text(style, "  ");
 
   out += "\n  zero-copy kernels beside copies, GB/s of the kernel / of the copy\n";
   Table beside({{"in flight", Align::right}, {"read, D2H", Align::right}, {"write, H2D", Align::right}});

@@ -10,7 +10,7 @@
 namespace shiplap {
 namespace {
 
-/// A column of the table that says what a candidate is.
+/// A column of the table that says what a candidate is, and by which model it is ranked.
 struct RankingColumn {
   Column column;
   std::string (*cell)(const Candidate&);
@@ -44,9 +44,13 @@ const std::array columns_of_choice{
     RankingColumn{
         {"chunks", Align::right},
         [](const Candidate& c) { return std::to_string(c.choice.chunks) + (c.choice.ramp.level() ? "" : "*"); }},
-    RankingColumn{{"streams", Align::left}, streams_cell}, RankingColumn{{"order", Align::left}, calls_cell},
+    RankingColumn{{"streams", Align::left}, streams_cell},
+    RankingColumn{{"order", Align::left}, calls_cell},
     RankingColumn{{"blocks", Align::right},
-                  [](const Candidate& c) { return or_dash(c.choice.blocks > 0, std::to_string(c.choice.blocks)); }}};
+                  [](const Candidate& c) { return or_dash(c.choice.blocks > 0, std::to_string(c.choice.blocks)); }},
+    RankingColumn{{"by", Align::left}, [](const Candidate& c) {
+                    return or_dash(c.predicted_by != PredictedBy::simulation, std::string(name_of(c.predicted_by)));
+                  }}};
 
 std::string closed_form_cell(const Candidate& candidate) {
   return candidate.closed_form ? to_string(*candidate.closed_form) : "–";
@@ -77,7 +81,8 @@ std::string table_of(const Ranking& plan, const Candidate& chosen, const Ranking
   const bool has_closed_form = says_something(closed_form_cell);
   std::vector<Column> columns{{"rank", Align::right}};
   for (const RankingColumn& column : of_choice) columns.push_back(column.column);
-  columns.insert(columns.end(), {{"predicted", Align::right}, {"x bound", Align::right}});
+  columns.insert(columns.end(), {{plan.assumed_link ? "assumed link, predicted" : "predicted", Align::right},
+                                 {"x bound", Align::right}});
   if (has_closed_form) columns.push_back({"closed form", Align::right});
   columns.push_back({"", Align::left});
   Table table(std::move(columns));
@@ -107,6 +112,8 @@ std::string table_of(const Ranking& plan, const Candidate& chosen, const Ranking
     note("streams: CUDA streams, or the host threads that move the data");
   if (uses([](const Choice& choice) { return choice.graph || choice.batched; }))
     note("order: the order of the calls, or graph (one call for all ops) or batches (one for the copies of a chunk)");
+  if (std::ranges::any_of(shown, [](const Candidate& c) { return c.predicted_by == PredictedBy::closed_form; }))
+    note("by: the candidate is ranked by the papers' equation, because the profile lacks a figure of the simulation");
   if (has_closed_form) note("closed form: the time by the papers' equations");
   return out;
 }
@@ -160,7 +167,7 @@ std::string ranking_report(const Ranking& plan, const RankingReportOptions& opti
   const IdealOverlap& ideal = plan.ideal_overlap;
   out += fmt::format("\nbound {}, set by {}: no strategy is faster\n", bold(to_string(plan.bound.time), style),
                      plan.bound.set_by());
-  out += fmt::format("the choice is {}\n", beside_ideal_overlap(chosen, ideal));
+  out += wrap("the choice is " + beside_ideal_overlap(chosen, ideal), style.width, "  ") + "\n";
   out += "  " +
          wrap(
              "the bound counts every byte and item once at the fastest rates, and arrays that stay on the GPU before "

@@ -97,6 +97,13 @@ class Machine {
   /// The link's rates for zero-copy kernels.
   const ZeroCopyModel& zero_copy(std::uint16_t gpu, std::uint16_t numa_node) const;
 
+  /// Returns the rows; throws Unsupported when there are none.
+  template <class Row>
+  const std::vector<Row>& known(const std::vector<Row>& rows, const std::string& what) const {
+    if (rows.empty()) throw_missing(what);
+    return rows;
+  }
+
   double submit_copy = 0;    ///< host time to submit a copy
   double submit_launch = 0;  ///< host time to launch a kernel
   double record = 0;         ///< host time to record an event
@@ -104,12 +111,6 @@ class Machine {
 
  private:
   [[noreturn]] void throw_missing(const std::string& what) const;
-  /// Returns the rows; throws Unsupported when there are none.
-  template <class Row>
-  const std::vector<Row>& known(const std::vector<Row>& rows, const std::string& what) const {
-    if (rows.empty()) throw_missing(what);
-    return rows;
-  }
   const HostModel& host() const;
   const BlockModel& blocks(std::uint16_t gpu, std::uint16_t numa_node) const;
   const BlockModel& blocks_by_host(std::uint16_t numa_node) const;

@@ -16,13 +16,14 @@ struct DirectionTraffic {
 };
 
 struct Flows {
+  const Machine& machine;
   const ZeroCopyModel* link = nullptr;
-  DirectionTraffic reads;
-  DirectionTraffic writes;
+  DirectionTraffic reads{};
+  DirectionTraffic writes{};
 };
 
 Flows flows_of(const Schedule& schedule, const Kernel& kernel, std::uint16_t gpu, const Machine& machine) {
-  Flows flows;
+  Flows flows{.machine = machine};
   for (const Flow& f : kernel.flows) {
     const Place place = schedule.buffers[f.buffer.index()].place;
     if (!place.is_host())
@@ -38,6 +39,11 @@ Flows flows_of(const Schedule& schedule, const Kernel& kernel, std::uint16_t gpu
   return flows;
 }
 
+/// Rate of kernels that do not run beside copies, from a table that a published profile may lack.
+double rate_alone(const Flows& flows, const std::vector<ZeroCopyRate>& rows, double in_flight) {
+  return rate_at(flows.machine.known(rows, "kernels that access host memory"), in_flight).bytes_per_second;
+}
+
 /// The direction of the copies that move beside the kernel.
 enum class CopiesBeside : std::uint8_t { none, to_device, from_device };
 
@@ -46,7 +52,7 @@ double one_direction_time(const Flows& flows, bool reads, CopiesBeside copies) {
   const DirectionTraffic& traffic = reads ? flows.reads : flows.writes;
   if (traffic.bytes <= 0) return 0;
   const ZeroCopyModel& link = *flows.link;
-  const double alone = traffic.bytes / rate_at(reads ? link.read : link.write, traffic.in_flight).bytes_per_second;
+  const double alone = traffic.bytes / rate_alone(flows, reads ? link.read : link.write, traffic.in_flight);
   if (copies == CopiesBeside::none) return alone;
   if (reads == (copies == CopiesBeside::to_device)) return slowdown_in_same_direction * alone;
   const std::vector<ZeroCopyBeside>& beside = reads ? link.read_beside_d2h : link.write_beside_h2d;
@@ -59,7 +65,7 @@ double link_time(const Flows& flows, CopiesBeside copies) {
   const double apart = std::max(one_direction_time(flows, true, copies), one_direction_time(flows, false, copies));
   if (flows.reads.bytes <= 0 || flows.writes.bytes <= 0) return apart;
   const double in_flight = std::max(flows.reads.in_flight, flows.writes.in_flight);
-  const double rate_per_direction = rate_at(flows.link->both, in_flight).bytes_per_second;
+  const double rate_per_direction = rate_alone(flows, flows.link->both, in_flight);
   return std::max(apart, (flows.reads.bytes + flows.writes.bytes) / (2 * rate_per_direction));
 }
 
@@ -71,8 +77,8 @@ double copy_per_byte(const Flows& flows, CopiesBeside copies) {
   const DirectionTraffic& opposite_direction = to_device ? flows.writes : flows.reads;
   double longest = 0;
   if (same_direction.bytes > 0)
-    longest = slowdown_in_same_direction /
-              rate_at(to_device ? link.read : link.write, same_direction.in_flight).bytes_per_second;
+    longest =
+        slowdown_in_same_direction / rate_alone(flows, to_device ? link.read : link.write, same_direction.in_flight);
   const std::vector<ZeroCopyBeside>& beside = to_device ? link.write_beside_h2d : link.read_beside_d2h;
   if (opposite_direction.bytes > 0 && !beside.empty())
     longest = std::max(longest, 1 / copy_rate_at(beside, opposite_direction.in_flight).bytes_per_second);

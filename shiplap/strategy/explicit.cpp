@@ -34,6 +34,7 @@ const Strategy explicit_strategy{.name = "explicit",
                                  .chunked = false,
                                  .zero_copy = false,
                                  .model_error = model_error::explicit_copies,
+                                 .form_error = form_error::explicit_copies,
                                  .schedule = explicit_schedule,
                                  .predict = predict_explicit};
 

@@ -36,6 +36,7 @@ const Strategy hybrid_strategy{.name = "hybrid",
                                .chunked = true,
                                .zero_copy = true,
                                .model_error = model_error::hybrid,
+                               .form_error = form_error::hybrid,
                                .schedule = hybrid_schedule<false>,
                                .predict = predict_hybrid};
 

@@ -1,5 +1,6 @@
 // implicit: zero-copy. The kernel accesses its input and output in host memory. Only arrays that stay on the GPU are
 // copied (van Werkhoven et al. 2014, section II).
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,13 +27,14 @@ Schedule implicit_schedule(const Job& job, const Choice& choice, const Limits& l
 
 /// Eq 6 of the paper, with G of one direction alone.
 std::optional<ClosedForm> predict_implicit(const Job& job, const Choice& choice, const Profile& profile) {
-  const auto work = paper_parameters(job, 1, profile, false);
+  auto work = paper_parameters(job, 1, profile, false);
   if (!work) return std::nullopt;
+  work->in = std::max(work->in, job.bytes_read);  // the equation counts every access
   std::vector<std::string> assumptions;
   if (choice.blocks > 0) assumptions.emplace_back("the kernel has its own grid");
   const bool is_duplex = work->in > 0_B && work->out > 0_B;
   const LinkModel& link = profile.link(0);
-  if (is_duplex && (link.zero_copy || link.h2d.duplex || link.d2h.duplex || !job.cost.zero_copy.empty()))
+  if (is_duplex && (knows_zero_copy(link) || link.h2d.duplex || link.d2h.duplex || !job.cost.zero_copy.empty()))
     assumptions.emplace_back("each direction of the link keeps the rate that it has alone");
   return closed_form(job, profile, eq6(*work), std::move(assumptions));
 }
@@ -44,6 +46,7 @@ const Strategy implicit_strategy{.name = "implicit",
                                  .chunked = false,
                                  .zero_copy = true,
                                  .model_error = model_error::implicit,
+                                 .form_error = form_error::implicit,
                                  .schedule = implicit_schedule,
                                  .predict = predict_implicit};
 

@@ -1,5 +1,6 @@
-// Errors of the simulator by strategy, as fractions of the time. About nine of ten pipelines have a smaller error. They
-// were measured on one H200 with random jobs (docs/explanation/accuracy.md). For other machines they are estimates.
+// Errors of predictions by strategy, as fractions of the time. About nine of ten pipelines have a smaller error than
+// that of the simulator, in `model_error`. These errors were measured on one H200 with random jobs
+// (docs/explanation/accuracy.md). For other machines they are estimates.
 #pragma once
 
 namespace shiplap::model_error {
@@ -15,3 +16,13 @@ inline constexpr double managed = 0.35;
 inline constexpr double managed_prefetch = 0.5;
 
 }  // namespace shiplap::model_error
+
+/// The largest errors of the closed forms over all kernels and GPUs of van Werkhoven et al. 2014 (section VII).
+namespace shiplap::form_error {
+
+inline constexpr double explicit_copies = 0.0973;
+inline constexpr double implicit = 0.0385;
+inline constexpr double streams = 0.0646;
+inline constexpr double hybrid = 0.1075;
+
+}  // namespace shiplap::form_error

@@ -110,6 +110,9 @@ struct Strategy {
   /// Relative error of the simulated time below which about nine of ten pipelines of the strategy stay. It is part of
   /// the prediction interval. See model_error.hpp.
   double model_error = 0;
+  /// Largest relative error of the closed form that a paper observed on its GPUs. It is the prediction interval of
+  /// candidates that the form ranks. nullopt: no paper has the strategy, so its form ranks none. See model_error.hpp.
+  std::optional<double> form_error{};
 
   /// The schedule of a job. Its buffers are the job's arrays in their order and then those on the GPUs. It is sound
   /// (`validate`), and every dependency in it is needed, with two exceptions. The first copy of a batch has the

@@ -29,6 +29,7 @@ const Strategy streams_strategy{.name = "streams",
                                 .chunked = true,
                                 .zero_copy = false,
                                 .model_error = model_error::streams,
+                                .form_error = form_error::streams,
                                 .schedule = streams_schedule,
                                 .predict = predict_streams};
 

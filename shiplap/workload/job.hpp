@@ -194,6 +194,9 @@ struct Job {
   double flops = 0;               ///< floating-point operations of the whole job
   bool double_precision = false;  ///< whether `flops` are in double precision
   Bytes device_traffic{};         ///< bytes that the kernel reads and writes in device memory, whole job
+  /// Bytes that the kernel reads of its arrays, whole job, counting each byte as often as it is read: those that cross
+  /// the link when no cache keeps host memory (eq 6 of van Werkhoven et al. 2014). 0: each byte is read once.
+  Bytes bytes_read{};
   /// Fraction of the GPU's peak rate, by bytes or by operations, that the kernel reaches on resident data: more than 0
   /// and at most 1. Set it from a measurement on one GPU; it is used to estimate the kernel's time on others.
   double efficiency = 1;

@@ -101,6 +101,7 @@ TEST(Origin, prints_as_the_word_of_the_file) {
   EXPECT_EQ(to_string(Origin::simulated), "simulated");
   EXPECT_EQ(to_string(Origin::published), "published");
   EXPECT_EQ(to_string(Origin::derived), "derived");
+  EXPECT_EQ(to_string(Origin::assumed), "assumed");
   EXPECT_EQ(to_string(Origin::planted), "planted");
 }
 
@@ -138,8 +139,7 @@ TEST(GtxTitan2014, claims_nothing_that_was_not_published) {
   EXPECT_FALSE(profile.links[0].h2d.duplex.has_value());
   EXPECT_FALSE(profile.links[0].d2h.duplex.has_value());
   EXPECT_FALSE(profile.gpus[0].launch_latency.has_value());
-  EXPECT_FALSE(profile.gpus[0].memory_bandwidth.has_value());
-  EXPECT_FALSE(profile.gpus[0].flop_rate.has_value());
+  EXPECT_TRUE(profile.links[0].zero_copy->write.empty());
   EXPECT_FALSE(profile.submission.copy.has_value());
   EXPECT_TRUE(profile.measurements.empty());
   EXPECT_FALSE(profile.links[0].waiting_streams);
@@ -148,7 +148,33 @@ TEST(GtxTitan2014, claims_nothing_that_was_not_published) {
   EXPECT_FALSE(profile.host);
   EXPECT_FALSE(profile.submission.graph_launch);
   EXPECT_TRUE(profile.links[0].h2d.batched.empty());
-  EXPECT_EQ(profile.missing.size(), 10u);
+  EXPECT_EQ(profile.missing.size(), 8u);
+}
+
+// Table II, explicit-mapped, in the units of the paper.
+TEST(GtxTitan2014, holds_the_rates_of_copies_and_mapped_writes_at_the_same_time) {
+  const Profile profile = find_profile("gtx-titan-2014");
+  ASSERT_EQ(profile.links[0].zero_copy->write_beside_h2d.size(), 1u);
+  const ZeroCopyBeside& rates = profile.links[0].zero_copy->write_beside_h2d.front();
+  EXPECT_NEAR(per_byte(rates.copy.value).seconds * 1e3, 1.193386e-07, 1e-15);
+  EXPECT_NEAR(per_byte(rates.kernel.value).seconds * 1e3, 1.480396e-07, 1e-15);
+}
+
+// Kernel times of the published machines are derived from the products' theoretical rates: clock, width and cores.
+TEST(BuiltInProfiles, have_the_theoretical_rates_of_published_gpus) {
+  const auto expect = [](const char* name, double gigabytes, double gigaflops) {
+    const GpuModel gpu = find_profile(name).gpus[0];
+    EXPECT_NEAR(in_gigabytes_per_second(gpu.memory_bandwidth->value), gigabytes, 1e-6) << name;
+    EXPECT_EQ(gpu.memory_bandwidth->value, gpu.memory_bandwidth->high) << name << ": no kernel is faster";
+    EXPECT_NEAR(gpu.memory_bandwidth->low.bytes_per_second / gpu.memory_bandwidth->value.bytes_per_second, 0.7437, 1e-4)
+        << name;
+    EXPECT_NEAR(gpu.flop_rate->value * 1e-9, gigaflops, 1e-6) << name;
+  };
+  expect("gtx-280-2012", 2.214 * 512 / 8, 2 * 240 * 1.296);
+  expect("gtx-480-2012", 3.696 * 384 / 8, 2 * 480 * 1.401);
+  expect("gtx-680-2014", 6.008 * 256 / 8, 2 * 1536 * 1.006);
+  expect("gtx-titan-2014", 6.008 * 384 / 8, 2 * 2688 * 0.837);
+  expect("tesla-k20m-2014", 5.2 * 320 / 8, 2 * 2496 * 0.706);
 }
 
 // Of most machines of the papers no latency, rate and gap of one direction were published. What was is named.

@@ -130,6 +130,13 @@ class Node:
         """
         return type(self)(self._core.what_if(text("what", what)))
 
+    def with_link(self, what: str) -> Node:
+        """Return this node, whose profile has no link, with an assumed one, and without a device.
+
+        ``what`` is ``"pcie1"`` to ``"pcie6"``, or the name or path of a profile that has a link.
+        """
+        return type(self)(self._core.with_link(text("what", what)))
+
     def simulated(self) -> Node:
         """Return a virtual device with the figures of this node."""
         return type(self)(self._core.simulated())

@@ -113,6 +113,7 @@ Job pop_buoydiff_job(const OceanShape& shape) {
              .flops = 126 * static_cast<double>(field),
              .double_precision = true,
              .device_traffic = Bytes{8 * field * 4},
+             .bytes_read = Bytes{8 * field * 6},  // temperature and salinity at three levels for each point
              .efficiency = efficiency::pop_buoydiff}
       .shaped<const double>("t", Role::in, field, halo(1, 0))
       .shaped<const double>("s", Role::in, field, halo(1, 0))
