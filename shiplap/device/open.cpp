@@ -4,15 +4,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
-#include <filesystem>
-#include <optional>
-#include <system_error>
+#include <utility>
 #include <vector>
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/printable.hpp"
 #include "shiplap/core/spelling.hpp"
+#include "shiplap/device/device_name.hpp"
 #include "shiplap/device/virtual/virtual_device.hpp"
 #include "shiplap/profile/more_gpus.hpp"
 #include "shiplap/profile/profile.hpp"
@@ -23,9 +21,6 @@
 
 namespace shiplap {
 namespace {
-
-constexpr std::string_view cuda_prefix = "cuda:";
-constexpr std::string_view virtual_prefix = "virtual:";
 
 /// The functions of the CUDA backend that are needed here. In a build without CUDA they say why it is absent.
 struct CudaBackend {
@@ -51,22 +46,6 @@ struct CudaBackend {
 #endif
 };
 
-/// The numbers in "0" or "0,1"; nullopt for other text.
-std::optional<std::vector<int>> numbers(std::string_view text) {
-  std::vector<int> result;
-  const char* at = text.data();
-  const char* const end = at + text.size();
-  for (;;) {
-    int number = 0;
-    const auto [next, error] = std::from_chars(at, end, number);
-    if (error != std::errc{} || number < 0) return std::nullopt;
-    result.push_back(number);
-    if (next == end) return result;
-    if (*next != ',') return std::nullopt;
-    at = next + 1;
-  }
-}
-
 std::vector<std::string> virtual_names() {
   std::vector<std::string> names;
   for (const std::string& profile : built_in_profiles()) names.push_back(std::string(virtual_prefix) + profile);
@@ -90,43 +69,6 @@ std::vector<std::string> virtual_names() {
       hint, cuda));
 }
 
-/// A virtual device by what follows its prefix.
-struct VirtualName {
-  std::string profile;                  ///< a built-in profile, or a file
-  std::optional<std::uint32_t> gpus{};  ///< none: the GPUs that the profile has
-};
-
-/// "h200:4" and "h200,h200" are several GPUs, unless there is a file of this name.
-VirtualName virtual_name(std::string_view text) {
-  std::error_code error;
-  if (std::filesystem::exists(std::filesystem::path(text), error)) return {std::string(text)};
-  std::uint32_t gpus = 0;
-  const std::size_t colon = text.rfind(':');
-  const char* const end = text.data() + text.size();
-  if (colon != std::string_view::npos && colon > 0) {
-    const auto [rest, failure] = std::from_chars(text.data() + colon + 1, end, gpus);
-    const bool is_number = rest == end && colon + 1 < text.size();
-    if (is_number && (failure != std::errc{} || gpus == 0 || gpus > most_gpus))
-      throw UsageError(fmt::format("virtual:{}: a virtual device has 1 to {} GPUs", text, most_gpus));
-    if (is_number) return {std::string(text.substr(0, colon)), gpus};
-  }
-  const std::string_view first = text.substr(0, text.find(','));
-  for (std::string_view left = text; !first.empty();) {
-    const std::size_t comma = left.find(',');
-    if (left.substr(0, comma) != first)
-      throw UsageError(
-          fmt::format("virtual:{}: all GPUs of a virtual device are of one profile: name it once "
-                      "for each, as in virtual:{},{}, or with their number, as in virtual:{}:2",
-                      text, first, first, first));
-    if (++gpus > most_gpus)
-      throw UsageError(fmt::format("virtual:{}: a virtual device has 1 to {} GPUs", first, most_gpus));
-    if (comma == std::string_view::npos && gpus == 1) break;
-    if (comma == std::string_view::npos) return {std::string(first), gpus};
-    left.remove_prefix(comma + 1);
-  }
-  return {std::string(text)};
-}
-
 }  // namespace
 
 std::string profile_of_virtual_device(std::string_view name) {
@@ -135,7 +77,7 @@ std::string profile_of_virtual_device(std::string_view name) {
 
 std::shared_ptr<MeasurableDevice> open(std::string_view name) {
   if (name.starts_with(cuda_prefix)) {
-    const auto gpus = numbers(name.substr(cuda_prefix.size()));
+    const auto gpus = cuda_numbers(name.substr(cuda_prefix.size()));
     if (!gpus) refuse(name);
     return CudaBackend::open(*gpus);
   }

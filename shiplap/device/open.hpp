@@ -11,7 +11,7 @@
 namespace shiplap {
 
 /// Opens a device by its name: "cuda:0", "virtual:h200", "virtual:path/to/profile.json". Several GPUs are one device:
-/// "cuda:0,1", and "virtual:h200:2" or "virtual:h200,h200", which has exactly so many GPUs: those of the profile, and
+/// "cuda:0,1", and "virtual:h200:2" or "virtual:h200,h200", which has exactly two GPUs: those of the profile, and
 /// beyond them GPUs and links like the first. Without a number a virtual device has the GPUs of the profile.
 /// Throws UsageError that says which names there are for an unknown one. Throws Unsupported naming what is missing
 /// (toolkit at build time, driver, GPU) for a CUDA device that cannot be opened. Nodes and prepared jobs of the device

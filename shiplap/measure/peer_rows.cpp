@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <string>
 
+#include "shiplap/device/device_name.hpp"
 #include "shiplap/measure/peer_trial.hpp"
 #include "shiplap/measure/rows.hpp"
 
@@ -11,8 +14,10 @@ namespace shiplap {
 namespace {
 
 void require_two(const Setting& setting) {
-  if (setting.info.gpus < 2)
-    throw Unsupported(fmt::format("{} is one GPU: open two of a node, as in cuda:0,1", setting.info.id));
+  if (setting.info.gpus >= 2) return;
+  const std::optional<std::string> name = name_with_gpus(setting.info.id, 2);
+  throw Unsupported(
+      fmt::format("{} is one GPU: open two of a node, as in {}", setting.info.id, name.value_or("cuda:0,1")));
 }
 void require_access(const Setting& setting) {
   require_two(setting);

@@ -41,8 +41,8 @@ MeasurableDevice& device_of(const Node&, std::string_view what);
 /// none.
 const Profile& profile_of(const Node&);
 
-/// The profile for a job on so many GPUs: those of the node, and further ones like the first (`with_gpus`). For one GPU
-/// it is the whole profile.
+/// The profile for a job on this number of GPUs: those of the node, and further ones like the first (`with_gpus`). For
+/// one GPU it is the whole profile.
 Profile profile_of_gpus(const Node&, std::uint32_t gpus);
 
 /// The kernel cost of a job whose kernel was not measured, derived from its operations and bytes and the GPU's peak

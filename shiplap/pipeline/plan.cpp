@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <span>
 #include <utility>
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/quantity_json.hpp"
+#include "shiplap/device/device_name.hpp"
 #include "shiplap/pipeline/captured_kernel.hpp"
 #include "shiplap/pipeline/check_reach.hpp"
 #include "shiplap/pipeline/contiguous_job.hpp"
@@ -259,6 +261,14 @@ void note_small_launches(const Profile& profile, Plan& plan) {
       blocks, blocks == 1 ? "" : "s", sm_count, sm_count));
 }
 
+/// Throws UsageError when the device has fewer GPUs.
+void require_gpus(const DeviceInfo& info, std::uint32_t gpus) {
+  if (gpus <= info.gpus) return;
+  const std::optional<std::string> name = name_with_gpus(info.id, gpus);
+  throw UsageError(fmt::format("{} has {} GPU{}, not {}: open more of them{}", info.id, info.gpus,
+                               info.gpus == 1 ? "" : "s", gpus, name ? ", as in " + *name : ""));
+}
+
 /// What a plan for several GPUs assumes.
 std::string assumption_of_gpus(const Profile& profile, std::uint32_t gpus) {
   const std::string host = "the host is as fast for all of them together as for one";
@@ -273,11 +283,7 @@ void examine(Device& device, const PlanOptions& options, Plan& plan) {
   const DeviceInfo info = device.info();
   if (info.is_virtual) plan.virtual_device = info.id;
   require_kernel(info, plan.job);
-  if (options.space.gpus > info.gpus)
-    throw UsageError(fmt::format(
-        "{} has {} GPU{}, not {}: open more of them, as in {}", info.id, info.gpus, info.gpus == 1 ? "" : "s",
-        options.space.gpus,
-        info.simulated ? fmt::format("virtual:{}:{}", info.simulated->name, options.space.gpus) : "cuda:0,1"));
+  require_gpus(info, options.space.gpus);
   plan.job = as_captured(device, std::move(plan.job), plan.limits);
   if (options.check_reach) require_declared_reach(device, ContiguousJob(device, plan.job).job());
 }

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -22,10 +23,12 @@ struct CUstream_st;  // what a cudaStream_t points to
 namespace shiplap {
 
 namespace detail {
-/// Whether a kernel that returns a `Result` returns a number, which could only be meant as the size of an output. What
-/// calls of CUDA return is an enumeration.
+/// Whether a kernel that returns a `Result` may mean it as the size of an output: unsigned integers may be sizes, and
+/// `int`, `bool` and enumerations are a status that nobody reads.
 template <class Result>
-inline constexpr bool is_a_number = std::is_arithmetic_v<std::remove_cvref_t<Result>>;
+inline constexpr bool may_be_a_size =
+    std::is_unsigned_v<std::remove_cvref_t<Result>>&& std::numeric_limits<std::remove_cvref_t<Result>>::digits >=
+    std::numeric_limits<unsigned>::digits;
 
 /// Throws UsageError for an array without elements and for a null pointer.
 void require_data(const std::string& job, const std::string& array, const void* data, std::uint64_t elements);
@@ -179,7 +182,8 @@ class [[nodiscard]] DescribedJob : public Job {
 
   /// Sets the kernel for GPUs. `enqueue(stream, chunk, views...)`, with a view for each array in the order of their
   /// description, submits the work of a chunk to the stream and returns without waiting for it. The work is whatever a
-  /// stream can capture: any number of kernels and library calls. It allocates nothing and waits for nothing.
+  /// stream can capture: any number of kernels and library calls. It allocates nothing and waits for nothing. What it
+  /// returns is not read: it throws where it cannot submit the work.
   ///
   /// When `enqueue` is called. `plan` calls it for chunks of several sizes: three times at most while its launches are
   /// captured and counted, then once for each timed launch unless the job states its time (some tens of launches on
@@ -205,15 +209,16 @@ class [[nodiscard]] DescribedJob : public Job {
     DescribedJob result = *this;
     result.binding.cuda = [call = std::move(enqueue),
                            arrays_seen = detail::viewed_arrays(*this)](const Launch& launch) mutable {
-      apply(launch, *arrays_seen,
-            [&](Chunk chunk, auto... views) { call(static_cast<CUstream_st*>(launch.stream), chunk, views...); });
+      apply(launch, *arrays_seen, [&](Chunk chunk, auto... views) {
+        static_cast<void>(call(static_cast<CUstream_st*>(launch.stream), chunk, views...));
+      });
     };
     return result;
   }
   /// Sets the function that computes a chunk on the host, for virtual devices: `compute(chunk, views...)`. A run calls
   /// it once for each chunk, and so does each run of a race; `plan` calls it for `PlanOptions::check_reach` besides.
   /// The threads are those that call a `kernel`. `compute` must have written all elements of the outputs when it
-  /// returns. Its views throw Error for an index that the chunk does not reach.
+  /// returns; what it returns is not read. Its views throw Error for an index that the chunk does not reach.
   template <class Compute>
   DescribedJob host_kernel(Compute compute) const {
     static_assert(std::is_invocable_v<Compute&, Chunk, View<Elements>...>,
@@ -223,7 +228,7 @@ class [[nodiscard]] DescribedJob : public Job {
     result.binding.host = [call = std::move(compute),
                            arrays_seen = detail::viewed_arrays(*this)](const Launch& launch) mutable {
       try {
-        apply(launch, *arrays_seen, [&](Chunk chunk, auto... views) { call(chunk, views...); });
+        apply(launch, *arrays_seen, [&](Chunk chunk, auto... views) { static_cast<void>(call(chunk, views...)); });
       } catch (const detail::OutsideOfView& outside) {
         detail::explain(outside, *arrays_seen);
       }
@@ -303,9 +308,10 @@ class [[nodiscard]] DescribedJob : public Job {
  private:
   template <class Invoked>
   static constexpr void require_no_size() {
-    static_assert(!detail::is_a_number<typename Invoked::type>,
+    static_assert(!detail::may_be_a_size<typename Invoked::type>,
                   "the size of an output does not depend on what a kernel returns: give each item a segment of the "
-                  "output, and write how much of it is used to a second output (docs/how-to/describe-arrays.md)");
+                  "output, and write how much of it is used to a second output (docs/how-to/describe-arrays.md). A "
+                  "status or another result is not read: return nothing");
   }
   template <class Change>
   DescribedJob changed(const Change& change) const {

@@ -5,4 +5,4 @@
 
 std::vector<float> y(10);
 const auto job =
-    shiplap::Job{10}.out("y", y).kernel([](CUstream_st*, shiplap::Chunk, shiplap::View<float>) { return 3; });
+    shiplap::Job{10}.out("y", y).kernel([](CUstream_st*, shiplap::Chunk, shiplap::View<float>) { return y.size(); });

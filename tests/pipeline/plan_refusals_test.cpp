@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/pipeline/plan.hpp"
@@ -75,6 +78,36 @@ class SaysItIsReal : public ForwardingDevice {
     return info;
   }
 };
+
+/// The planted GPU under the name that its user gave.
+class Named : public ForwardingDevice {
+ public:
+  Named(std::string id, bool is_virtual) : ForwardingDevice(planted_gpu()), id_(std::move(id)), virtual_(is_virtual) {}
+  DeviceInfo info() const override {
+    DeviceInfo info = ForwardingDevice::info();
+    info.id = id_;
+    info.is_virtual = virtual_;
+    if (!virtual_) info.simulated.reset();
+    return info;
+  }
+
+ private:
+  std::string id_;
+  bool virtual_;
+};
+
+TEST(PlannedJob, for_more_gpus_than_the_device_has_is_refused_with_the_name_of_a_device_that_has_them) {
+  const auto said = [](const char* id, bool is_virtual) {
+    Named device(id, is_virtual);
+    std::vector<float> x(100);
+    const auto job = Job{100}.inout("x", x).kernel([](CUstream_st*, Chunk, auto) {}).host_kernel([](Chunk, auto) {});
+    return refused_plan(node_of(device, planted_profile()), job, {.space = {.gpus = 4}});
+  };
+  EXPECT_EQ(said("virtual:my/node.json", true),
+            "virtual:my/node.json has 1 GPU, not 4: open more of them, as in virtual:my/node.json:4");
+  EXPECT_EQ(said("cuda:1", false), "cuda:1 has 1 GPU, not 4: open more of them, as in cuda:1,0,2,3");
+  EXPECT_EQ(said("mine", true), "mine has 1 GPU, not 4: open more of them");
+}
 
 TEST(PlannedJob, needs_the_function_that_its_device_calls_and_without_a_device_none) {
   const auto simulated = planted_gpu();

@@ -101,7 +101,7 @@ TEST_F(ProfileCache, has_another_file_for_other_gpus_and_the_same_as_ever_for_on
   EXPECT_EQ(cache_path(two), cache_path(others));
 }
 
-/// A device of so many GPUs, from this number of the bus on.
+/// A device of `count` GPUs, from this number of the bus on.
 DeviceInfo gpus_from(unsigned first, unsigned count) {
   DeviceInfo info;
   info.name = "NVIDIA H200";

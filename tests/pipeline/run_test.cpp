@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <span>
@@ -110,6 +111,36 @@ TEST(Run, observes_on_the_virtual_device_what_was_predicted_and_verifies) {
   EXPECT_EQ(report.timeline.spans.size(), report.planned.schedule->ops.size());
   EXPECT_GT(report.efficiency().value(), 0);
   EXPECT_LE(report.efficiency().value(), 1.001);
+}
+
+enum class Status { fine };
+
+/// A run of a host kernel that doubles x and returns `status`.
+template <class Result>
+void expect_runs_with(Result status) {
+  const auto gpu = open_virtual(planted_profile(), "virtual:planted");
+  std::vector<float> x(1000, 21);
+  std::vector<float> y(1000);
+  const auto job = Job{1000, "doubled"}
+                       .in("x", x)
+                       .out("y", y)
+                       .takes(microseconds(10))
+                       .kernel([=](CUstream_st*, Chunk, auto, auto) { return status; })
+                       .host_kernel([=](Chunk chunk, auto in, auto out) {
+                         for (std::uint64_t i = chunk.first; i < chunk.end(); ++i) out[i] = 2 * in[i];
+                         return status;
+                       });
+  run(*gpu, plan(node_of(*gpu, planted_profile()), job), job);
+  EXPECT_EQ(y, std::vector<float>(1000, 42));
+}
+
+TEST(Run, takes_kernels_that_return_a_status_which_nobody_reads) {
+  expect_runs_with(0);
+  expect_runs_with(-1L);
+  expect_runs_with(true);
+  expect_runs_with(Status::fine);
+  expect_runs_with(0.5);
+  expect_runs_with(std::string("done"));
 }
 
 TEST(Run, reports_what_differs_when_the_kernel_is_wrong) {

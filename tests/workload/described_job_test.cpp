@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cstdint>
 #include <limits>
 #include <memory>
 #include <string>
@@ -47,6 +48,13 @@ struct ForeignSpan {
   T* data() const { return first; }
   std::size_t size() const { return count; }
 };
+
+// Signed numbers and others are a status; what is refused is in tests/compile_errors.
+static_assert(!detail::may_be_a_size<void> && !detail::may_be_a_size<int> && !detail::may_be_a_size<bool>);
+static_assert(!detail::may_be_a_size<const long&> && !detail::may_be_a_size<unsigned char>);
+static_assert(!detail::may_be_a_size<double> && !detail::may_be_a_size<std::string>);
+static_assert(detail::may_be_a_size<unsigned> && detail::may_be_a_size<std::uint64_t>);
+static_assert(detail::may_be_a_size<const std::size_t&>);
 
 template <class... Elements>
 std::size_t bytes_from(const DescribedJob<Elements...>& job, const void* data) {
