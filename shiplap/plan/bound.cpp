@@ -130,8 +130,7 @@ Bound bound_of_part(const Job& job, const Profile& profile, std::uint16_t gpu, I
   };
   const LinkUse use{.two_engines = profile.gpus.at(gpu).copy_engines >= 2,
                     .pageable = has(MemoryKind::pageable),
-                    .managed = has(MemoryKind::managed),
-                    .zero_copy = offers_zero_copy(job)};
+                    .managed = has(MemoryKind::managed)};
   const std::vector<LinkState> states = link_states(link, use, bytes, measured_zero_copy(fast, items, per_item));
   const LinkBytes around = bytes_around_kernels(job);
   const Seconds before = least_time({.in = around.in}, states);

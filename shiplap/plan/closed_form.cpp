@@ -10,12 +10,11 @@
 
 namespace shiplap {
 
-std::optional<Seconds> ranking_form(const Job& job, const Profile& profile, const Choice& choice) {
+std::optional<ClosedForm> ranking_form(const Job& job, const Profile& profile, const Choice& choice) {
   const Strategy& strategy = find_strategy(choice.strategy);
   if (!strategy.form_error || choice.gpus > 1 || choice.graph || choice.batched || has_blocks(job)) return std::nullopt;
-  const auto form = strategy.predict(job, choice, profile);
-  if (!form || !form->assumption.empty()) return std::nullopt;  // it may be below the bound
-  return form->time;
+  if (choice.blocks > 0 || !choice.ramp.level()) return std::nullopt;
+  return strategy.predict(job, choice, profile);
 }
 
 std::vector<std::string> predict_value(const Job& job, const Profile& profile, const Limits& limits, bool forms,
@@ -28,11 +27,12 @@ std::vector<std::string> predict_value(const Job& job, const Profile& profile, c
     candidate.timeline = std::move(prediction.timeline);
     return std::move(prediction.assumptions);
   } catch (const Unsupported& lacking) {
-    const auto time = forms ? ranking_form(job, profile, candidate.choice) : std::nullopt;
-    if (!time) throw;
-    candidate.predicted = Interval<Seconds>::exact(*time);
+    const auto form = forms ? ranking_form(job, profile, candidate.choice) : std::nullopt;
+    if (!form || form->time < bound(job, profile).time) throw;
+    candidate.predicted = Interval<Seconds>::exact(form->time);
     candidate.predicted_by = PredictedBy::closed_form;
     candidate.why_not_simulated = lacking.what();
+    if (!form->assumption.empty()) candidate.why_not_simulated += "; the form assumes that " + form->assumption;
     return {};
   }
 }

@@ -138,7 +138,7 @@ std::vector<LinkState> link_states(const LinkModel& link, const LinkUse& use, co
   std::vector<LinkState> states = copies;
   if (knows_zero_copy(link))
     add_zero_copy_states(states, *link.zero_copy, copies);
-  else if (use.zero_copy)
+  else
     states.push_back(both_directions(link));
   for (const MeasuredZeroCopy& kernel : measured) add_measured_states(states, kernel, bytes, copies);
   if (use.managed && link.managed) {

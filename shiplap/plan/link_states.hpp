@@ -38,7 +38,6 @@ struct LinkUse {
   bool two_engines = true;  ///< whether the GPU has a copy engine for each direction
   bool pageable = false;    ///< whether an array is pageable
   bool managed = false;     ///< whether an array is in managed memory
-  bool zero_copy = false;   ///< whether the kernel may access host memory (offers_zero_copy)
 };
 
 /// All states of the link, each with the fast end of its rates.

@@ -57,7 +57,7 @@ class Repredicted {
  private:
   bool is_simulated() const { return candidate_.predicted_by == PredictedBy::simulation; }
   Seconds by_form(const Job& job, const Profile& profile) const {
-    return ranking_form(job, profile, candidate_.choice).value();
+    return ranking_form(job, profile, candidate_.choice).value().time;
   }
 
   const Job& job_;

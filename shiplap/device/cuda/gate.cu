@@ -33,6 +33,7 @@ const void* gate_kernel() { return reinterpret_cast<const void*>(&hold_until_ope
 
 Gate::Gate(const Api& api, Seconds limit)
     : api_(api),
+      own_(api),
       limit_(limit),
       memory_(make_pinned_memory(api, {sizeof(Flags)}, cudaHostAllocMapped, "the flags of the gate")),
       behind_(make_order_event(api, "the gate")),
@@ -44,7 +45,10 @@ Gate::Gate(const Api& api, Seconds limit)
   device_flags_ = static_cast<Flags*>(device_side);
 }
 
-Gate::~Gate() { drain(); }
+Gate::~Gate() {
+  const OwnContext::Scope scope(own_);
+  drain();
+}
 
 void Gate::close(cudaEvent_t mark) {
   // The previous kernel must have ended, because it would react to the flag of the new one.

@@ -45,6 +45,7 @@ class Gate {
   };
 
   const Api& api_;
+  OwnContext own_;
   Seconds limit_;
   PinnedMemory memory_;
   Flags* flags_ = nullptr;         ///< host address of the flags
