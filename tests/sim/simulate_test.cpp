@@ -264,8 +264,8 @@ TEST(Simulate, refuses_times_that_are_not_finite_or_do_not_advance) {
         for (CopyCost& cost : p.links[0].h2d.costs) cost.latency_overhead.value = Seconds{x};
       },
       [](Profile& p, double x) {
-        for (CopyCost& cost : p.links[0].d2h.costs) cost.gap.value = Seconds{x};
-        p.links[0].d2h.duplex.reset();
+        for (CopyCost& cost : p.links[0].h2d.costs) cost.gap.value = Seconds{x};
+        p.links[0].h2d.duplex.reset();
       },
       [](Profile& p, double x) { p.links[0].h2d.per_byte.value = PerByte{x}; },
       [](Profile& p, double x) { p.submission.launch->value = Seconds{x}; }};
