@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/device/load.hpp"
 #include "shiplap/device/measurable_device.hpp"
 
 // The defaults of the interfaces stand here and not in the headers, which programs compile again and again.

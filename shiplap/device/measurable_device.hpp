@@ -8,9 +8,10 @@
 #include <vector>
 
 #include "shiplap/device/device.hpp"
-#include "shiplap/device/load.hpp"
 
 namespace shiplap {
+
+struct GpuLoad;
 
 /// A kernel of known work, which every measurable device provides.
 struct ProbeKernel {

@@ -113,11 +113,8 @@ struct Ranking {
 /// One line for each reason, with the strategies that are refused for it: "explicit, streams: pinned arrays are ...".
 std::vector<std::string> reasons_of(const std::vector<Refused>&);
 
-/// A plan is made for arrays of at most this size together: no host has more memory.
-inline constexpr Bytes most_planned = 1024_GiB * 1024;
-
 /// Searches the space by simulation and ranks what it finds. `limits` must be those of the run. Throws UsageError when
-/// the space names something that does not exist or the arrays are larger than `most_planned`, Unsupported when no
+/// the space names something that does not exist or the arrays have more than 1 PiB, Unsupported when no
 /// strategy can do the job.
 Ranking rank(const Job&, const Profile&, const Limits& limits, const SearchSpace& = {});
 /// Ranks under `limits_of(profile)`.

@@ -12,6 +12,9 @@
 
 namespace shiplap {
 
+/// A plan is made for arrays of at most this size together: no host has more memory.
+inline constexpr Bytes most_planned = 1024_GiB * 1024;
+
 /// A search simulates no further choice once it has simulated this many ops, which takes about half a second.
 inline constexpr std::size_t most_simulated_ops = std::size_t{1} << 19;
 

@@ -155,12 +155,12 @@ std::string ranking_report(const Ranking& plan, const RankingReportOptions& opti
   std::string out =
       fmt::format("{} on profile {} (hash {})\n", bold(plan.job, style), bold(plan.profile, style), plan.profile_hash);
   if (!plan.kernel_cost_origin.empty())
-    out += wrap(fmt::format(
-                    "kernel time: {}{}{}", plan.kernel_cost_origin,
-                    plan.kernel_cost_origin.starts_with("derived") ? "; the kernel itself was not measured" : "",
-                    plan.kernel ? fmt::format(" ({})", to_string(*plan.kernel)) : ""),
-                style.width, "  ") +
-           "\n";
+    out +=
+        wrap(fmt::format("kernel time: {}{}{}", plan.kernel_cost_origin,
+                         plan.kernel_cost_origin.starts_with("derived") ? "; the kernel itself was not measured" : "",
+                         plan.kernel ? fmt::format(" ({})", to_string(*plan.kernel)) : ""),
+             style.width, "  ") +
+        "\n";
   if (!options.arrays.empty()) out += wrap("arrays: " + options.arrays, style.width, "  ") + "\n";
   out += "\n" + table_of(plan, chosen, options);
 

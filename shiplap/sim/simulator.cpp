@@ -22,6 +22,12 @@ constexpr std::size_t events_of_an_op = 16;
       "are no numbers, or too large or too small to be added; check them");
 }
 
+/// Refuses figures that are no numbers: the longer one of a time and of what is no number is the time.
+void require_numbers(const OpState& op) {
+  for (const double figure : {op.latency, op.bytes, op.copy.gap, op.copy.duplex_gap, op.batched_gap, op.kernel_call})
+    if (!std::isfinite(figure)) refuse_times();
+}
+
 }  // namespace
 
 Simulator::Simulator(const Schedule& schedule, const Machine& machine, bool held)
@@ -110,6 +116,7 @@ void Simulator::add_ops(const Schedule& schedule) {
     for (const OpId dependency : schedule.ops[i].after)
       waits_for_later_ |= last_of_batch(schedule, dependency).index() >= i;
     builder.describe_op(i, op);
+    require_numbers(op);
     if (op.is_host) continue;  // its agent performs its ops in order
     const auto wait_for = [&](OpIndex before) {
       edges.push_back({before, i});

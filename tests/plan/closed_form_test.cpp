@@ -34,8 +34,8 @@ const Candidate& candidate(const Ranking& ranking, std::string_view strategy) {
 double ms(const Candidate& candidate) { return in_milliseconds(candidate.predicted.value); }
 
 // Worked values of Tables I and II: eq 6 by 60-digit decimals, and two stages with the explicit-mapped G while both
-// directions move: Tdh = 52.1577 and Thd = 52.1577 + (704,643,072 - 437,056,346) x 8.318392e-8 = 74.4166, so that 42 chunks
-// take 0.018443 + 74.4166 + 41 x 0.002503 + 52.1577 / 42.
+// directions move: Tdh = 52.1577 and Thd = 52.1577 + (704,643,072 - 437,056,346) x 8.318392e-8 = 74.4166, so that 42
+// chunks take 0.018443 + 74.4166 + 41 x 0.002503 + 52.1577 / 42.
 TEST(ClosedForms, rank_the_published_winner_of_the_equation_of_state) {
   const Profile titan = find_profile("gtx-titan-2014");
   const Ranking ranking = rank(state(milliseconds(5)), titan, {.chunks = {1, 42}});
@@ -62,7 +62,8 @@ TEST(ClosedForms, have_the_published_error_as_their_interval) {
 // explicit  0.018443 + 58.6150 + 8 + 55.8411
 // streams   0.018443 + 58.6150 + 41 x 0.002503 + 55.8411 + 41 x 0.002674 (eq 4)
 // implicit  0.018443 + 6 x 352,321,536 x 8.318392e-8: six doubles are read for each point (eq 6)
-// hybrid    0.018443 + 84.0911 / 42 + 94.9172 (two stages): both directions move for 84.0911, and the rest of the writes
+// hybrid    0.018443 + 84.0911 / 42 + 94.9172 (two stages): both directions move for 84.0911, and the rest of the
+// writes
 //           takes (704,643,072 - 568,031,178) x 7.924734e-8 more
 // Two arrays are copied once, 4 MiB of levels and a small table: L+o + 4 MiB x 8.318392e-8 + g = 0.3608.
 TEST(ClosedForms, rank_the_buoyancy_differences_in_the_published_order) {

@@ -93,8 +93,7 @@ TEST(PaperAnswers, say_what_is_missing_and_are_numbers_in_json) {
   for (const unsigned engines : {1u, 2u})
     for (const Json& a :
          to_json(paper_answers(titan_state(5), paper_profile({.copy_engines = engines, .h2d = no_gap, .d2h = no_gap}))))
-      for (const char* key : {"printed", "answer"})
-        EXPECT_TRUE(!a.contains(key) || a[key]["value"].is_number()) << a;
+      for (const char* key : {"printed", "answer"}) EXPECT_TRUE(!a.contains(key) || a[key]["value"].is_number()) << a;
 }
 
 }  // namespace
