@@ -92,10 +92,11 @@ ArrayMemory array_memory(const Job&);
 
 /// The time of a choice by the closed form of a paper.
 struct ClosedForm {
-  Seconds time{0};
+  Seconds time{0};  ///< by the equation, with the copies of arrays that stay on the GPU
   /// The assumption of the form that does not hold for the job on this GPU, as a clause such as "no array is copied
   /// once"; several are separated by semicolons. It is "" when the form covers the job. A time with an assumption can
-  /// be below the lower bound (see bound.hpp), so it is shown with the assumption and not ranked.
+  /// be below the lower bound (see bound.hpp), so it is shown with the assumption, and ranked only
+  /// where nothing can be simulated and it is not below the bound.
   std::string assumption{};
 };
 
