@@ -166,7 +166,7 @@ def test_results_that_nobody_reads_are_refused_with_the_way_that_works(node):
     for returns in (lambda chunk, x, y: 2 * x, lambda chunk, x, y: (y, 2 * x), lambda chunk, x, y: x):
         with pytest.raises(shiplap.UsageError, match=r"returned an array of shape .*y\[:\] = result"):
             node.plan(job.host_kernel(returns)).run()
-    for lists in (lambda chunk, x, y: (2 * x).tolist(), lambda chunk, x, y: {"y": 2 * x}, lambda chunk, x, y: _Foreign()):
+    for lists in (lambda chunk, x, y: (2 * x).tolist(), lambda chunk, x, y: {"y": 2 * x}, lambda *given: _Foreign()):
         with pytest.raises(shiplap.UsageError, match=r"nobody reads what it returns: .*y\[:\] = result"):
             node.plan(job.host_kernel(lists)).run()
     for fine in (
