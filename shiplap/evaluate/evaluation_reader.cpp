@@ -17,11 +17,19 @@ std::uint64_t read_positive(const JsonReader& json, std::uint64_t most = ~std::u
   return count;
 }
 
+/// A sample in ms. Samples are written with five digits behind the point, and a smaller one would be written as 0.
+double sample_ms(const JsonReader& json) {
+  constexpr double shortest_ms = 1e-5;
+  const double sample = json.positive();
+  if (sample < shortest_ms || sample > in_milliseconds(longest_time)) json.fail("a time from 1e-5 ms to 1e9 s");
+  return sample;
+}
+
 std::vector<double> read_samples(const JsonReader& json) {
   if (json.at("unit").string() != "ms") json.at("unit").fail("\"ms\"");
   const JsonReader values = json.at("values");
   std::vector<double> samples;
-  for (std::size_t i = 0; i < values.size(); ++i) samples.push_back(values.at(i).positive());
+  for (std::size_t i = 0; i < values.size(); ++i) samples.push_back(sample_ms(values.at(i)));
   return samples;
 }
 
