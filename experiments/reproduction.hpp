@@ -66,8 +66,8 @@ std::vector<StepFinding> findings_of(const Experiment&, const Reproduction&, std
 /// checked, and null when no step was run.
 const Finding* finding_of(const Experiment&, const Reproduction&, std::string_view claim);
 
-/// JSON with schema and version. Each claim has the verdict of `finding_of` and all its findings. The plots are those
-/// of `plots_of`.
+/// JSON with schema and version. Each claim has the verdict of `finding_of` and all its findings. `plots_of` makes
+/// the plots.
 Json to_json(const Experiment&, const Reproduction&);
 /// Reads a file that `save` has written. Throws Error naming the file and the key.
 Reproduction load_reproduction(const std::filesystem::path&);

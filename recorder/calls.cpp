@@ -94,8 +94,8 @@ class Parameters {
   const char* words_;
 };
 
-/// The context of a stream, which need not be the current one. A default stream, whose handle is a small number, is that
-/// of the current context. Null where the driver does not know the stream.
+/// The context of a stream, which need not be the current one. The handle of a default stream is a small number and
+/// means the default stream in the current context. Null where the driver does not know the stream.
 CUcontext context_of(CUstream stream, CUcontext current) {
   if (reinterpret_cast<std::uintptr_t>(stream) <= reinterpret_cast<std::uintptr_t>(CU_STREAM_PER_THREAD))
     return current;

@@ -29,7 +29,8 @@ class UnreadResults {
   bool are_awaited_by(std::size_t wait) const;
 
  private:
-  using Position = std::size_t;  ///< an op's number, in the step before, which comes first, and in the step
+  /// The number of an op among the ops of two steps: the step before, and then the step.
+  using Position = std::size_t;
 
   const StepOp& op_at(Position) const;
   std::optional<Position> earlier(Position of, const EarlierOp&) const;

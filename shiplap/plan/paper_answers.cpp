@@ -49,7 +49,7 @@ class Forms {
     Work at = work(chunks_near_optimum());
     at.kernel = kernel;
     const auto time = [&](std::uint32_t n) { return van_werkhoven_2014::streams_time(at, n, category_); };
-    return time(best_integer_near(optimal_streams(at, category_), time, limit_));
+    return time(best_integer_near(van_werkhoven_2014::optimal_streams(at, category_), time, limit_));
   }
   Seconds best_hybrid(Seconds kernel) const {
     Work at = *hybrid_parameters(job_, {.strategy = "hybrid", .chunks = chunks_near_optimum()}, profile_);
@@ -73,22 +73,20 @@ class Forms {
     std::uint32_t chunks = 1;
     for (int step = 0; step < 2; ++step)
       chunks = static_cast<std::uint32_t>(
-          std::clamp(optimal_streams(work(chunks), category_), 1.0, static_cast<double>(limit_)));
+          std::clamp(van_werkhoven_2014::optimal_streams(work(chunks), category_), 1.0, static_cast<double>(limit_)));
     return chunks;
   }
   std::uint32_t limit() const { return limit_; }
   Category category() const { return category_; }
 
  private:
-  static double optimal_streams(const Work& w, Category c) { return van_werkhoven_2014::optimal_streams(w, c); }
-
   const Job& job_;
   const Profile& profile_;
   Category category_;
   std::uint32_t limit_;  ///< most chunks
 };
 
-/// The least kernel time for which a strategy is faster than explicit copies, which gain nothing from a longer kernel;
+/// The least kernel time for which a strategy is faster than explicit copies, whose time grows by all of the kernel;
 /// nullopt when there is none below a thousand times the transfers.
 std::optional<Seconds> break_even(const Forms& forms, Seconds (Forms::*time)(Seconds) const) {
   const auto is_faster = [&](Seconds kernel) {
@@ -122,9 +120,10 @@ void add_van_werkhoven(const Forms& forms, std::uint64_t items, std::vector<Pape
   const std::uint32_t near = forms.chunks_near_optimum();
   const Work work = forms.work(near);
   const StageTimes stages = stages_of(work);
-  add("dominant stage", "§IV", "", {}, {},
-      fmt::format("{}; category {}, dominant {}", dominant_stage(stages), static_cast<int>(forms.category()),
-                  work.kernel > stages.h2d ? "kernel" : "transfers"));
+  add("dominant stage", "§IV", "", {}, {}, dominant_stage(stages));
+  add("classification", "§IV", "", {}, {},
+      fmt::format("category {}, {}", static_cast<int>(forms.category()),
+                  work.kernel > stages.h2d ? "dominant kernel" : "dominant transfers"));
   add("optimal number of chunks", "§VI", "1", van_werkhoven_2014::as_printed::optimal_streams(work, forms.category()),
       van_werkhoven_2014::optimal_streams(work, forms.category()), "");
   const std::uint32_t divisor = best_divisor(
@@ -140,7 +139,7 @@ void add_van_werkhoven(const Forms& forms, std::uint64_t items, std::vector<Pape
   for (const auto& [name, time] : {std::pair{"streams", &Forms::best_streams}, std::pair{"implicit", &Forms::implicit},
                                    std::pair{"hybrid", &Forms::best_hybrid}}) {
     const std::optional<Seconds> least = break_even(forms, time);
-    add(fmt::format("{} is faster than explicit from a kernel of", name), "eqs 1-6", "ms", {},
+    add(fmt::format("{} beats explicit from a kernel of", name), "eqs 1-6", "ms", {},
         least ? std::optional(in_milliseconds(*least)) : std::nullopt, least ? "" : "never");
   }
 }
@@ -148,7 +147,7 @@ void add_van_werkhoven(const Forms& forms, std::uint64_t items, std::vector<Pape
 void add_gomez_luna(const Forms& forms, const Profile& profile, std::vector<PaperAnswer>& answers) {
   using namespace gomez_luna_2012;
   const auto say = [&](std::string words) {
-    answers.push_back({gomez_luna, "optimal number of streams", "eqs 2, 4, 6, 8", "", {}, {}, std::move(words)});
+    answers.push_back({gomez_luna, "optimal number of streams", "eqs 2, 4, 6, 8", "", {}, {}, std::move(words), true});
   };
   if (forms.category() == Category::two_engines) return say("the paper has GPUs with one copy engine only");
   const std::optional<Seconds> per_stream = cost_of_stream(profile);
@@ -191,7 +190,8 @@ void add_harris(const Job& job, std::vector<PaperAnswer>& answers) {
                        "",
                        {},
                        {},
-                       "needs the bytes that the kernel reads and writes in device memory (`device_traffic`)"});
+                       "needs the bytes that the kernel reads and writes in device memory (`device_traffic`)",
+                       true});
   if (rates && rates->gigaflops)
     answers.push_back({harris, "rate of the kernel", "operations / t", "GFLOP/s", {}, *rates->gigaflops, words});
 }
@@ -205,7 +205,8 @@ std::vector<PaperAnswer> paper_answers(const Job& job, const Profile& profile) {
     const char* why = has_blocks(job) ? "the papers have equations for contiguous copies"
                       : !category     ? "no form for copies that are held until the last kernel has started"
                                       : "the profile has no link, or the kernel no cost";
-    for (const char* paper : {van_werkhoven, gomez_luna, eth}) answers.push_back({paper, "all", "", "", {}, {}, why});
+    for (const char* paper : {van_werkhoven, gomez_luna, eth})
+      answers.push_back({paper, "all", "", "", {}, {}, why, true});
   } else {
     const Forms forms(job, profile, *category);
     add_van_werkhoven(forms, job.items, answers);

@@ -21,6 +21,7 @@ struct PaperAnswer {
   std::optional<double> printed;  ///< the answer as printed, in `unit`, where the paper prints a rule for this job
   std::optional<double> value;    ///< the corrected answer, in `unit`; nullopt for an answer in words
   std::string words;              ///< the answer in words, or the reason why there is none; may stand beside a value
+  bool is_missing = false;        ///< whether `words` says why the paper gives no answer
 };
 
 /// The answers for a job whose arrays are contiguous and pinned, on the profile's first GPU:

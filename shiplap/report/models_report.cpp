@@ -20,13 +20,23 @@ std::string number(std::optional<double> value, const std::string& unit) {
 }  // namespace
 
 std::string paper_answers_report(std::span<const PaperAnswer> answers, const TextStyle& style) {
-  Table table({{"paper"}, {"question"}, {"answer"}, {"as printed"}, {"source"}});
-  for (const PaperAnswer& a : answers) {
-    const std::string value = number(a.value, a.unit);
-    table.add({a.paper, a.question, value + (value.empty() || a.words.empty() ? "" : ", ") + a.words,
-               a.printed ? number(a.printed, a.unit) : "–", a.source});
+  std::string out;
+  for (auto first = answers.begin(); first != answers.end();) {
+    const auto end = std::find_if(first, answers.end(), [&](const PaperAnswer& a) { return a.paper != first->paper; });
+    Table table({{"question"}, {"answer"}, {"as printed"}, {"source"}});
+    std::string missing;
+    for (const PaperAnswer& a : std::span(first, end)) {
+      const std::string value = number(a.value, a.unit);
+      if (a.is_missing)
+        missing += "  " + wrap(fmt::format("{}: {}", a.question, a.words), style.width, "    ") + "\n";
+      else
+        table.add({a.question, value + (value.empty() || a.words.empty() ? "" : ", ") + a.words,
+                   a.printed ? number(a.printed, a.unit) : "–", a.source});
+    }
+    out += fmt::format("{}\n{}{}", bold(first->paper, style), table.empty() ? "" : table.text(style, "  "), missing);
+    first = end;
   }
-  return table.text(style);
+  return out;
 }
 
 std::string models_report(std::span<const ModelComparison> comparisons, const TextStyle& style) {

@@ -10,7 +10,8 @@
 
 namespace shiplap {
 
-/// A table of the answers, each with the equation or section that it comes from.
+/// For each paper a table of its answers, each with the equation or section that it comes from, and below it a line for
+/// each answer that it cannot give.
 std::string paper_answers_report(std::span<const PaperAnswer>, const TextStyle& = {});
 
 /// For each choice a table of the models with the parts of their times, and a table of the quantities by which the

@@ -31,9 +31,9 @@ TEST(PaperAnswers, give_the_optimum_of_two_engines_by_table_1) {
   const PaperAnswer& divisor = answer(answers, "van-werkhoven-2014", "best divisor");
   EXPECT_EQ(divisor.value, 42.0);
   EXPECT_EQ(divisor.words, "59.52 ms");
-  EXPECT_EQ(answer(answers, "van-werkhoven-2014", "dominant stage").words,
-            "copies to the GPU; category 3, dominant transfers");
-  EXPECT_EQ(answer(answers, "van-werkhoven-2014", "implicit is faster").value, 0.0);
+  EXPECT_EQ(answer(answers, "van-werkhoven-2014", "dominant stage").words, "copies to the GPU");
+  EXPECT_EQ(answer(answers, "van-werkhoven-2014", "classification").words, "category 3, dominant transfers");
+  EXPECT_EQ(answer(answers, "van-werkhoven-2014", "implicit beats").value, 0.0);
   EXPECT_EQ(answer(answers, "gomez-luna-2012", "optimal").words, "the paper has GPUs with one copy engine only");
 }
 
@@ -45,15 +45,16 @@ TEST(PaperAnswers, give_the_optimum_with_implicit_synchronisation_as_printed_and
   const PaperAnswer& optimum = answer(answers, "van-werkhoven-2014", "optimal number");
   EXPECT_NEAR(*optimum.value, std::sqrt(copies_us / 2.674), 1e-6);
   EXPECT_NEAR(*optimum.printed, std::sqrt(copies_us / 2.5885), 1e-6);
-  EXPECT_EQ(answer(answers, "van-werkhoven-2014", "dominant stage").words, "the kernel; category 1, dominant kernel");
+  EXPECT_EQ(answer(answers, "van-werkhoven-2014", "dominant stage").words, "the kernel");
+  EXPECT_EQ(answer(answers, "van-werkhoven-2014", "classification").words, "category 1, dominant kernel");
 }
 
 // Two chunks save half of the kernel by eq 2 and cost a gap in each direction: from tE = 2·(2.503 + 2.674) µs on.
 TEST(PaperAnswers, give_the_kernel_time_from_which_streams_pay) {
   const auto answers =
       paper_answers(titan_state(5), paper_profile({.copy_engines = 1, .implicit_sync = ImplicitSync::until_ended}));
-  EXPECT_NEAR(*answer(answers, "van-werkhoven-2014", "streams is faster").value, 10.354e-3, 1e-6);
-  EXPECT_EQ(answer(answers, "van-werkhoven-2014", "streams is faster").unit, "ms");
+  EXPECT_NEAR(*answer(answers, "van-werkhoven-2014", "streams beats").value, 10.354e-3, 1e-6);
+  EXPECT_EQ(answer(answers, "van-werkhoven-2014", "streams beats").unit, "ms");
 }
 
 // t_T = 12 ms, t_E = 11.9 ms, t_sc = 0.1 ms: eq 2 has 120 streams, and the least time is at √(12/0.1) = 10.95.
