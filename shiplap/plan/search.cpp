@@ -79,12 +79,12 @@ std::vector<Ramp> ramps_or_none(const SearchSpace& space) {
 
 }  // namespace
 
-Search::Search(const Job& job, const Profile& profile, const SearchSpace& space, const Limits& limits)
+Search::Search(const Job& job, const Profile& profile, SearchSpace space, Limits limits)
     : job_(job),
       profile_(profile),
-      space_(space),
-      limits_(limits),
-      most_chunks_(most_useful_chunks(job, limits, space.gpus)) {}
+      space_(std::move(space)),
+      limits_(std::move(limits)),
+      most_chunks_(most_useful_chunks(job, limits_, space_.gpus)) {}
 
 void Search::run(const Strategy& strategy) {
   try_single_calls(strategy);

@@ -21,8 +21,8 @@ inline constexpr std::size_t most_simulated_ops = std::size_t{1} << 19;
 /// Simulates choices of one strategy after another. Each schedule is built once.
 class Search {
  public:
-  /// The arguments must outlive the search.
-  Search(const Job&, const Profile&, const SearchSpace&, const Limits&);
+  /// The job and the profile must outlive the search.
+  Search(const Job&, const Profile&, SearchSpace, Limits);
 
   /// Tries the choices of one strategy that may be the fastest. Throws UsageError when the space asks for an invalid
   /// choice.
@@ -57,8 +57,8 @@ class Search {
 
   const Job& job_;
   const Profile& profile_;
-  const SearchSpace& space_;
-  const Limits& limits_;
+  SearchSpace space_;
+  Limits limits_;
   std::uint64_t most_chunks_;
   std::size_t kept_ops_ = 0;
   std::vector<JobMovers> movers_of_own_streams_;  // empty until they are needed
