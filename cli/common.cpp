@@ -88,6 +88,10 @@ void add_workload_flags(CLI::App& app, WorkloadFlags& flags) {
                  "memory that the host arrays live in (default: as the workload says, pinned)")
       ->type_name("KIND")
       ->check(CLI::IsMember({"pageable", "pinned", "managed"}));
+  app.add_option("--reads", flags.reads,
+                 "how often the kernel reads each byte of its inputs: eq 6 of the paper of 2014 counts every read over "
+                 "the link (default: as the workload says, 1)")
+      ->type_name("N");
   app.footer(workload_help());
 }
 
@@ -117,6 +121,7 @@ Workload workload_of(const WorkloadFlags& flags) {
     throw UsageError("WORKLOAD is missing.\n" + workload_help());
   }
   if (!flags.memory.empty()) put_into(workload, parse_array_memory(flags.memory));
+  if (flags.reads) read_inputs(workload, *flags.reads);
   return workload;
 }
 

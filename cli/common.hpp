@@ -1,6 +1,7 @@
 // Code that the subcommands share: flags for workloads and choices, and how output is printed.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -22,6 +23,7 @@ struct WorkloadFlags {
   std::string kernel;
   std::string kernel_profile;
   std::string memory;
+  std::optional<double> reads;
 };
 void add_workload_flags(CLI::App&, WorkloadFlags&);
 /// Throws UsageError when there is neither a name nor a stated size, or both, or a stated size without a kernel time.

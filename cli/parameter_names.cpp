@@ -10,7 +10,8 @@ struct Named {
   std::string_view parameter;
   std::string_view flag;
 };
-constexpr std::array names{Named{".takes", "--kernel"},
+constexpr std::array names{Named{".reads", "--reads"},
+                           Named{".takes", "--kernel"},
                            Named{"batched", "--batched"},
                            Named{"blocks", "--blocks"},
                            Named{"check_reach", "--check-reach"},

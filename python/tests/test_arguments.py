@@ -53,6 +53,7 @@ def test_other_numbers_are_checked_everywhere(node, job, wrong):
     prepared = node.plan(job).prepare()
     for name, call in {
         "limit": lambda: prepared.run(limit=wrong),
+        "reads": lambda: job.reads("x", wrong),
         "race": lambda: node.plan(job, race=wrong),
         "max_slowdown": lambda: node.plan(job, max_slowdown=wrong),
         "max_slowdown of movers": lambda: node.movers(max_slowdown=wrong),

@@ -64,7 +64,7 @@ class Forms {
     return van_werkhoven_2014::explicit_time(at);
   }
   Seconds implicit(Seconds kernel) const {
-    Work at = work(1);
+    Work at = *implicit_parameters(job_, profile_);
     at.kernel = kernel;
     return van_werkhoven_2014::eq6(at);
   }

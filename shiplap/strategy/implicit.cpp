@@ -1,6 +1,5 @@
 // implicit: zero-copy. The kernel accesses its input and output in host memory. Only arrays that stay on the GPU are
 // copied (van Werkhoven et al. 2014, section II).
-#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,9 +26,8 @@ Schedule implicit_schedule(const Job& job, const Choice& choice, const Limits& l
 
 /// Eq 6 of the paper, with G of one direction alone.
 std::optional<ClosedForm> predict_implicit(const Job& job, const Choice& choice, const Profile& profile) {
-  auto work = paper_parameters(job, 1, profile, false);
+  const auto work = implicit_parameters(job, profile);
   if (!work) return std::nullopt;
-  work->in = std::max(work->in, job.bytes_read);  // the equation counts every access
   std::vector<std::string> assumptions;
   if (choice.blocks > 0) assumptions.emplace_back("the kernel has its own grid");
   const bool is_duplex = work->in > 0_B && work->out > 0_B;

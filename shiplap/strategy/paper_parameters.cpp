@@ -73,6 +73,12 @@ std::optional<Work> paper_parameters(const Job& job, std::uint32_t chunks, const
               .kernel = job.cost.at(job.items)};
 }
 
+std::optional<Work> implicit_parameters(const Job& job, const Profile& profile) {
+  auto work = paper_parameters(job, 1, profile, false);
+  if (work) work->in = bytes_read(job);
+  return work;
+}
+
 UnderLoad over_kernels_and_pauses(const ZeroCopyBeside& row, const loggp::Parameters& alone, Seconds kernel_gap) {
   const double bytes = in_bytes(table2_launch);
   const double running = bytes / row.kernel.value.bytes_per_second;

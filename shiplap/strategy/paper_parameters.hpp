@@ -24,6 +24,10 @@ std::optional<van_werkhoven_2014::Category> paper_category(const GpuModel&, cons
 std::optional<van_werkhoven_2014::Work> paper_parameters(const Job&, std::uint32_t chunks, const Profile&,
                                                          bool overlapping);
 
+/// The parameters of eq 6 of van Werkhoven et al. 2014: those of one direction alone, where every read of an input
+/// crosses the link (see `bytes_read`); nullopt as above.
+std::optional<van_werkhoven_2014::Work> implicit_parameters(const Job&, const Profile&);
+
 /// t_sc of Gómez-Luna et al. 2012: what making a stream costs the host; nullopt when the profile does not have it.
 std::optional<Seconds> cost_of_stream(const Profile&);
 /// Bytes that a kernel writes in one launch for Table II of van Werkhoven et al. 2014 (explicit-mapped), the size of a

@@ -61,6 +61,14 @@ Job detail::with_prefix(Job job, const std::string& cut, std::string array, Byte
   return with_array(std::move(job), std::move(prefix));
 }
 
+Job detail::with_times_read(Job job, const std::string& array, double times) {
+  const auto found = std::ranges::find(job.arrays, array, &Array::name);
+  if (found == job.arrays.end())
+    throw UsageError(fmt::format("{}: `.reads` names the array {}, which is not described before it", job.name, array));
+  found->times_read = times;
+  return job;
+}
+
 Blocks detail::sized_blocks(const std::string& job, const std::string& array, Blocks blocks, Bytes pool,
                             Bytes element) {
   if (blocks.block.count == 0) blocks.block = blocks.pitch = element * blocks.elements;
@@ -174,6 +182,21 @@ void require_valid_blocks(const Job& job, const Array& array) {
                     job.name, array.name));
 }
 
+/// Throws UsageError for an array that is not read at least once, and for one that is read more often than is counted.
+void require_valid_times_read(const Job& job, const Array& array) {
+  constexpr double most = 1e9;
+  if (!(array.times_read >= 1 && array.times_read <= most))
+    throw UsageError(
+        fmt::format("{}: the kernel is said to read each byte of array {} {} times: `.reads` wants a number from 1 to "
+                    "{:.0e}",
+                    job.name, array.name, array.times_read, most));
+  if (array.times_read > 1 && !is_input(array.role))
+    throw UsageError(
+        fmt::format("{}: array {} is said to be read several times, and is not copied to the GPU in chunks: `.reads` "
+                    "is for arrays of `.in` and `.inout`",
+                    job.name, array.name));
+}
+
 /// Throws UsageError for arrays that are cut and have no element, or no whole number of elements, for each item.
 void require_fitting_length(const Job& job, const Array& array) {
   if (array.blocks && array.blocks->count % job.items != 0)
@@ -214,6 +237,7 @@ void require_valid(const Job& job) {
       throw UsageError(
           fmt::format("{}: elements of array {} have 0 bytes: give the size of one", job.name, array.name));
     require_fitting_length(job, array);
+    require_valid_times_read(job, array);
   }
   const auto is_result = [](const Array& a) { return is_output(a.role) || a.role == Role::carried; };
   if (std::ranges::none_of(job.arrays, is_result))

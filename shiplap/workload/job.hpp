@@ -80,6 +80,9 @@ struct Array {
   Bytes element{1};                        ///< size of an element; items own whole elements
   MemoryKind memory = MemoryKind::pinned;  ///< the kind of memory; looked up before planning where `data` is known
   Reach reach{};                           ///< the part that the kernel of a chunk needs
+  /// How often the kernel reads each byte on average, at least 1. Eq 6 of van Werkhoven et al. 2014 counts every read,
+  /// as if no cache kept host memory; simulations count the first, as the caches of later GPUs keep it.
+  double times_read = 1;
   /// Makes a resident array a prefix of another array: the first elements of the array of that index, which comes
   /// earlier and has the role `in`. The bytes cross the link once for both, and the caller has no memory for the
   /// resident one.
@@ -194,9 +197,6 @@ struct Job {
   double flops = 0;               ///< floating-point operations of the whole job
   bool double_precision = false;  ///< whether `flops` are in double precision
   Bytes device_traffic{};         ///< bytes that the kernel reads and writes in device memory, whole job
-  /// Bytes that the kernel reads of its arrays, whole job, counting each byte as often as it is read: those that cross
-  /// the link when no cache keeps host memory (eq 6 of van Werkhoven et al. 2014). 0: each byte is read once.
-  Bytes bytes_read{};
   /// Fraction of the GPU's peak rate, by bytes or by operations, that the kernel reaches on resident data: more than 0
   /// and at most 1. Set it from a measurement on one GPU; it is used to estimate the kernel's time on others.
   double efficiency = 1;
@@ -330,5 +330,8 @@ MemoryKind memory_of(const Job&);
 Bytes bytes_in(const Job&);
 /// Size of all arrays that are copied back in chunks (out, inout).
 Bytes bytes_out(const Job&);
+/// Bytes that the kernel reads of the arrays that are copied to the GPU in chunks, each as often as it is read (see
+/// Array::times_read).
+Bytes bytes_read(const Job&);
 
 }  // namespace shiplap

@@ -38,15 +38,19 @@ Workload from_file(const std::string& path, const CudaKernels& cuda) {
   const Json json = read_json_file(path);
   const JsonReader document(json, path);
   require_schema(document, formats::workload);
-  document.only_keys({"schema", "version", "workload", "in", "out", "kernel"});
+  document.only_keys({"schema", "version", "workload", "in", "out", "kernel", "reads"});
+  Workload workload;
   if (const auto name = document.find("workload")) {
     if (name->string().ends_with(".json")) name->fail("the name of a built-in workload, as in saxpy:n=64Mi");
-    return find_workload(name->string(), cuda);
+    workload = find_workload(name->string(), cuda);
+  } else {
+    workload = stated_workload({.in = parse_bytes(document.at("in").string(), path + ": in"),
+                                .out = parse_bytes(document.at("out").string(), path + ": out"),
+                                .kernel = parse_seconds(document.at("kernel").string(), path + ": kernel")},
+                               cuda);
   }
-  return stated_workload({.in = parse_bytes(document.at("in").string(), path + ": in"),
-                          .out = parse_bytes(document.at("out").string(), path + ": out"),
-                          .kernel = parse_seconds(document.at("kernel").string(), path + ": kernel")},
-                         cuda);
+  if (const auto times = document.find("reads")) read_inputs(workload, times->number());
+  return workload;
 }
 
 }  // namespace
@@ -75,6 +79,11 @@ std::string with_size(std::string_view name, Bytes size) {
 void put_into(Workload& workload, MemoryKind memory) {
   for (Array& array : workload.job.arrays)
     if (!stays(array.role) || memory == MemoryKind::managed) array.memory = memory;
+}
+
+void read_inputs(Workload& workload, double times) {
+  for (Array& array : workload.job.arrays)
+    if (is_input(array.role)) array.times_read = times;
 }
 
 Workload find_workload(std::string_view name, const CudaKernels& cuda) {

@@ -168,8 +168,19 @@ TEST(RequireValid, refuses_numbers_that_are_out_of_range) {
   const auto job = Job{10}.inout("x", x);
   for (const auto& wrong :
        {job.with_blocks(0, 256), job.with_blocks(1, 0), job.takes_any_grid(1, 256, 0), job.with_flops(-1),
-        job.with_efficiency(0), job.with_efficiency(-0.5), job.with_efficiency(50)})
+        job.with_efficiency(0), job.with_efficiency(-0.5), job.with_efficiency(50), job.reads("x", 0.5),
+        job.reads("x", std::numeric_limits<double>::quiet_NaN()), job.reads("x", 1e10)})
     EXPECT_THROW(require_valid(wrong), UsageError);
+}
+
+TEST(RequireValid, refuses_multiple_reads_of_arrays_that_do_not_cross_the_link_in_chunks) {
+  std::vector<float> x(10), y(10);
+  const auto job = Job{10}.in("x", x).out("y", y).resident("table", x);
+  EXPECT_NO_THROW(require_valid(job.reads("x", 3)));
+  EXPECT_EQ(bytes_read(job.reads("x", 2.5)), 100_B);
+  EXPECT_THROW(require_valid(job.reads("y", 3)), UsageError);
+  EXPECT_THROW(require_valid(job.reads("table", 3)), UsageError);
+  EXPECT_THAT(message_of<UsageError>([&] { static_cast<void>(job.reads("z", 3)); }), HasSubstr("the array z"));
 }
 
 TEST(RequireValid, refuses_two_arrays_of_one_name) {

@@ -140,6 +140,11 @@ TEST(WorkloadFile, is_read_and_refused_with_the_file_and_the_key) {
   const Workload w = find_workload(path.string(), {});
   EXPECT_EQ(w.job.arrays[0].size, 1_GiB);
   EXPECT_NEAR(in_milliseconds(w.job.cost.at(w.job.items)), 12, 1e-9);
+  EXPECT_EQ(bytes_read(w.job), 1_GiB);
+  write(R"({"schema":"shiplap/workload","version":1,"in":"1GiB","out":"512MiB","kernel":"12ms","reads":3})");
+  EXPECT_EQ(bytes_read(find_workload(path.string(), {}).job), 3_GiB);
+  write(R"({"schema":"shiplap/workload","version":1,"workload":"pop-buoydiff:nx=4,ny=4,nz=2","reads":2.5})");
+  EXPECT_EQ(bytes_read(find_workload(path.string(), {}).job), 1280_B) << "two fields of 32 doubles";
   write(R"({"schema":"shiplap/workload","version":2,"in":"1GiB","out":"512MiB","kernel":"12ms"})");
   EXPECT_THROW(find_workload(path.string(), {}), Error);
   write(R"({"schema":"shiplap/workload","version":1,"in":"1GiB","kernel":"12ms"})");

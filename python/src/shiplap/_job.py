@@ -360,6 +360,15 @@ class Job:
         job._core.efficiency = real("fraction", fraction, most=1)
         return job
 
+    def reads(self, array: str, times: float) -> Job:
+        """State how often the kernel reads each byte of the array ``array`` on average, at least once.
+
+        Equation 6 of van Werkhoven et al. 2014, for kernels that access host memory, counts every read.
+        """
+        job = self._copy()
+        job._core.reads(text("array", array), real("times", times, 1))
+        return job
+
     def with_thread_blocks(self, items: int, threads: int, sharing: int = 1, any_grid: bool = False) -> Job:
         """State that a thread block of ``threads`` threads works on up to ``items`` items.
 

@@ -113,7 +113,6 @@ Job pop_buoydiff_job(const OceanShape& shape) {
              .flops = 126 * static_cast<double>(field),
              .double_precision = true,
              .device_traffic = Bytes{8 * field * 4},
-             .bytes_read = Bytes{8 * field * 6},  // temperature and salinity at three levels for each point
              .efficiency = efficiency::pop_buoydiff}
       .shaped<const double>("t", Role::in, field, halo(1, 0))
       .shaped<const double>("s", Role::in, field, halo(1, 0))
@@ -121,6 +120,8 @@ Job pop_buoydiff_job(const OceanShape& shape) {
       .prefix_of<double>("t", "surface t", points)
       .prefix_of<double>("s", "surface s", points)
       .shaped<const std::int32_t>("bottom", Role::resident, points)
+      .reads("t", 3)  // this level, the one above and the surface
+      .reads("s", 3)
       .shaped<double>("to surface", Role::out, field)
       .shaped<double>("local", Role::out, field,
                       mapped_by([shape](ItemRange levels) { return local_reach(shape, levels); }))
