@@ -28,13 +28,17 @@ std::vector<Choice> best_of_each(const Ranking& ranked) {
   return choices;
 }
 
-void keep_only(const std::string& model, std::vector<ModelComparison>& comparisons) {
+/// Leaves the model or the paper that was asked for. Throws UsageError when there is none of this name.
+void keep_only(const std::string& model, std::vector<PaperAnswer>& answers, std::vector<ModelComparison>& comparisons) {
   if (model == "all") return;
   std::set<std::string> names;
+  for (const PaperAnswer& answer : answers) names.insert(answer.paper);
+  std::erase_if(answers, [&](const PaperAnswer& answer) { return answer.paper != model; });
   for (ModelComparison& comparison : comparisons) {
     for (const ModelPrediction& m : comparison.models) names.insert(m.model);
     std::erase_if(comparison.models, [&](const ModelPrediction& m) { return m.model != model; });
   }
+  std::erase_if(comparisons, [](const ModelComparison& comparison) { return comparison.models.empty(); });
   if (!names.contains(model))
     throw UsageError(fmt::format("--model: there is no model '{}'; there are: all, {}", model, fmt::join(names, ", ")));
 }
@@ -48,7 +52,7 @@ void add_predict(CLI::App& app) {
   add_workload_flags(*command, flags->workload);
   add_choice_flags(*command, flags->choice);
   add_device_or_profile_flags(*command, flags->node);
-  command->add_option("--model", flags->model, "one model only, as in simulation or van-werkhoven-2014")
+  command->add_option("--model", flags->model, "one model or paper only, as in simulation or van-werkhoven-2014")
       ->type_name("M")
       ->capture_default_str();
   add_json_flag(*command, flags->json);
@@ -69,9 +73,9 @@ void run_predict(const PredictFlags& flags) {
   std::vector<ModelComparison> comparisons;
   for (const Choice& choice : best_of_each(made.ranking))
     comparisons.push_back(compare_models(made.job, profile, choice, made.limits));
-  std::vector<PaperAnswer> answers = paper_answers(made.job, profile);
-  keep_only(flags.model, comparisons);
-  if (flags.model != "all") std::erase_if(answers, [&](const PaperAnswer& a) { return a.paper != flags.model; });
+  std::vector<PaperAnswer> answers = paper_answers(
+      made.job, profile, options.space.layouts.empty() ? Layout::three : options.space.layouts.front());
+  keep_only(flags.model, answers, comparisons);
   show_simulation(opened, flags.node, flags.json);
   if (flags.json) {
     Json choices = Json::array();

@@ -8,6 +8,7 @@
 
 #include "experiments/gomezluna2012/judge.hpp"
 #include "experiments/gomezluna2012/steps.hpp"
+#include "shiplap/model/chunk_choice.hpp"
 #include "shiplap/model/gomez_luna_2012.hpp"
 
 namespace shiplap::experiments::gomez_luna {
@@ -102,8 +103,10 @@ Figure own_machine() {
     const model::Work w{scalar_stages(share), milliseconds(gtx280.per_stream_ms)};
     const double printed = model::as_printed::optimal_streams(w, model::Architecture::cc1);
     const double capped = model::optimal_streams(w, model::Architecture::cc1);
-    const auto time = [&](double n) {
-      return streamed_time(w, static_cast<std::uint32_t>(std::max(1L, std::lround(n))), model::Architecture::cc1);
+    const auto time = [&](double optimum) {
+      const auto streamed = [&](std::uint32_t n) { return streamed_time(w, n, model::Architecture::cc1); };
+      constexpr std::uint32_t most = 1 << 14;
+      return streamed(std::max(2u, best_integer_near(optimum, streamed, most)));
     };
     figure.rows.push_back({share, in_milliseconds(w.times.h2d), in_milliseconds(w.times.kernel),
                            in_milliseconds(w.times.d2h), in_milliseconds(unstreamed_time(w)), printed,

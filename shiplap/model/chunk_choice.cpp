@@ -33,4 +33,19 @@ std::uint32_t best_integer_near(double optimum, const TimeOfChunks& time, std::u
   return time(above) < time(below) ? above : below;
 }
 
+std::uint32_t best_number(const TimeOfChunks& time, std::uint32_t limit) {
+  std::uint32_t best = 1;
+  Seconds least = time(1);
+  const auto attempt = [&](std::uint32_t chunks) {
+    const Seconds took = time(chunks);
+    if (!(took < least)) return;
+    least = took;
+    best = chunks;
+  };
+  constexpr std::uint32_t steps = 20;
+  for (std::uint32_t chunks = 2; chunks < limit; chunks += 1 + chunks / steps) attempt(chunks);
+  if (limit > 1) attempt(limit);
+  return best;
+}
+
 }  // namespace shiplap

@@ -86,7 +86,7 @@ class VanWerkhoven {
     const ClosedForm form = strategy.predict(job_, choice_, profile_).value();
     if (strategy.name == "hybrid") return add_hybrid(form);
     has(van_werkhoven, strategy.name == "explicit" ? "eqs 1, 2, 3, 5 at n = 1" : "eq 6", form,
-        *paper_parameters(job_, 1, profile_, false), 1);
+        strategy.zero_copy ? *implicit_parameters(job_, profile_) : *paper_parameters(job_, 1, profile_, false), 1);
   }
 
  private:

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -29,6 +30,12 @@ using papers::van_werkhoven;
 
 StageTimes stages_of(const Work& w) { return {w.in * w.h2d.per_byte, w.kernel, w.out * w.d2h.per_byte}; }
 
+/// A number of chunks and its time.
+struct Best {
+  std::uint32_t chunks = 1;
+  Seconds time{0};
+};
+
 /// The closed forms of one job on one GPU, with the parameters of copies of the size that each number of chunks has.
 class Forms {
  public:
@@ -38,66 +45,80 @@ class Forms {
         category_(category),
         limit_(static_cast<std::uint32_t>(std::min<std::uint64_t>(job.items, most_chunks))) {}
 
-  Work work(std::uint32_t chunks) const {
-    return *paper_parameters(job_, chunks, profile_, category_ == Category::two_engines);
+  /// One chunk overlaps with nothing, so that its copies are those of one direction alone.
+  Work work(std::uint32_t chunks, Category category) const {
+    return *paper_parameters(job_, chunks, profile_, category == Category::two_engines && chunks > 1);
   }
-  Seconds streams(std::uint32_t chunks) const {
-    return van_werkhoven_2014::streams_time(work(chunks), chunks, category_);
-  }
-  /// The least time of `streams` with a kernel of another time, at the best number of chunks.
-  Seconds best_streams(Seconds kernel) const {
-    Work at = work(chunks_near_optimum());
+  Work work(std::uint32_t chunks) const { return work(chunks, category_); }
+  Seconds streams(std::uint32_t chunks) const { return streams(chunks, job_time(), category_); }
+  Seconds streams(std::uint32_t chunks, Seconds kernel, Category category) const {
+    Work at = work(chunks, category);
     at.kernel = kernel;
-    const auto time = [&](std::uint32_t n) { return van_werkhoven_2014::streams_time(at, n, category_); };
-    return time(best_integer_near(van_werkhoven_2014::optimal_streams(at, category_), time, limit_));
+    return van_werkhoven_2014::streams_time(at, chunks, category);
   }
-  Seconds best_hybrid(Seconds kernel) const {
-    Work at = *hybrid_parameters(job_, {.strategy = "hybrid", .chunks = chunks_near_optimum()}, profile_);
-    at.kernel = kernel;
-    Seconds best = van_werkhoven_2014::hybrid_time(at, 1);
-    for (std::uint32_t n = 2; n <= limit_; n *= 2) best = std::min(best, van_werkhoven_2014::hybrid_time(at, n));
-    return best;
+  Best best_streams(Seconds kernel, Category category) const {
+    return best([&](std::uint32_t n) { return streams(n, kernel, category); });
   }
-  Seconds explicit_copies(Seconds kernel) const {
+  Best best_streams(Seconds kernel) const { return best_streams(kernel, category_); }
+  Best best_hybrid(Seconds kernel) const {
+    return best([&](std::uint32_t n) {
+      Work at = *hybrid_parameters(job_, {.strategy = "hybrid", .chunks = n}, profile_);
+      at.kernel = kernel;
+      return van_werkhoven_2014::hybrid_time(at, n);
+    });
+  }
+  Best explicit_copies(Seconds kernel) const {
     Work at = work(1);
     at.kernel = kernel;
-    return van_werkhoven_2014::explicit_time(at);
+    return {1, van_werkhoven_2014::explicit_time(at)};
   }
-  Seconds implicit(Seconds kernel) const {
+  Best implicit(Seconds kernel) const {
     Work at = *implicit_parameters(job_, profile_);
     at.kernel = kernel;
-    return van_werkhoven_2014::eq6(at);
+    return {1, van_werkhoven_2014::eq6(at)};
   }
-  /// A number of chunks whose copies have gaps like those of the best number: two steps towards it from one chunk.
-  std::uint32_t chunks_near_optimum() const {
-    std::uint32_t chunks = 1;
-    for (int step = 0; step < 2; ++step)
-      chunks = static_cast<std::uint32_t>(
-          std::clamp(van_werkhoven_2014::optimal_streams(work(chunks), category_), 1.0, static_cast<double>(limit_)));
-    return chunks;
-  }
+  const Job& job() const { return job_; }
+  Seconds job_time() const { return job_.cost.at(job_.items); }
   std::uint32_t limit() const { return limit_; }
   Category category() const { return category_; }
 
  private:
+  Best best(const TimeOfChunks& time) const {
+    const std::uint32_t chunks = best_number(time, limit_);
+    return {chunks, time(chunks)};
+  }
+
   const Job& job_;
   const Profile& profile_;
   Category category_;
   std::uint32_t limit_;  ///< most chunks
 };
 
+/// A strategy of the paper: its best time for a kernel of this time.
+struct PaperStrategy {
+  const char* name;
+  Best (Forms::*best)(Seconds kernel) const;
+  bool is_cut = false;
+  bool is_zero_copy = false;
+};
+constexpr std::array paper_strategies{
+    PaperStrategy{.name = "explicit", .best = &Forms::explicit_copies},
+    PaperStrategy{.name = "streams", .best = &Forms::best_streams, .is_cut = true},
+    PaperStrategy{.name = "implicit", .best = &Forms::implicit, .is_zero_copy = true},
+    PaperStrategy{.name = "hybrid", .best = &Forms::best_hybrid, .is_cut = true, .is_zero_copy = true}};
+
 /// The least kernel time for which a strategy is faster than explicit copies, whose time grows by all of the kernel;
 /// nullopt when there is none below a thousand times the transfers.
-std::optional<Seconds> break_even(const Forms& forms, Seconds (Forms::*time)(Seconds) const) {
+std::optional<Seconds> break_even(const Forms& forms, const PaperStrategy& strategy) {
   const auto is_faster = [&](Seconds kernel) {
     constexpr double rounding = 1e-12;
-    return (forms.*time)(kernel) < forms.explicit_copies(kernel) * (1 - rounding);
+    return (forms.*strategy.best)(kernel).time < forms.explicit_copies(kernel).time * (1 - rounding);
   };
   Seconds slower{0};
   Seconds faster = stages_of(forms.work(1)).transfers() * 1000;
   if (is_faster(slower)) return slower;
   if (!is_faster(faster)) return std::nullopt;
-  for (int step = 0; step < 100; ++step) {
+  for (int step = 0; step < 60; ++step) {
     const Seconds middle = (slower + faster) / 2;
     (is_faster(middle) ? faster : slower) = middle;
   }
@@ -109,49 +130,112 @@ const char* dominant_stage(const StageTimes& t) {
   return t.h2d >= t.d2h ? "copies to the GPU" : "copies to the host";
 }
 
-void add_van_werkhoven(const Forms& forms, std::uint64_t items, std::vector<PaperAnswer>& answers) {
-  const auto add = [&](std::string question, std::string source, std::string unit, std::optional<double> printed,
-                       std::optional<double> value, std::string words) {
+std::string in_chunks(std::uint32_t chunks) { return chunks == 1 ? "1 chunk" : fmt::format("{} chunks", chunks); }
+
+/// Adds answers of van Werkhoven et al. 2014.
+class VanWerkhoven {
+ public:
+  VanWerkhoven(const Forms& forms, std::vector<PaperAnswer>& answers) : forms_(forms), answers_(answers) {}
+
+  void add_all() {
+    add_times();
+    add_stages();
+    add_optimum();
+    add_second_engine();
+    for (const PaperStrategy& strategy : paper_strategies)
+      if (&strategy != &paper_strategies.front() && has(strategy)) add_break_even(strategy);
+  }
+
+ private:
+  bool has(const PaperStrategy& strategy) const { return !strategy.is_zero_copy || offers_zero_copy(forms_.job()); }
+
+  void add(std::string question, std::string source, std::string unit, std::optional<double> printed,
+           std::optional<double> value, std::string words) {
     if (value && !std::isfinite(*value)) value.reset(), words = "any: more chunks cost nothing, because the gap is 0";
     if (printed && !std::isfinite(*printed)) printed.reset();
-    answers.push_back(
+    answers_.push_back(
         {van_werkhoven, std::move(question), std::move(source), std::move(unit), printed, value, std::move(words)});
-  };
-  const std::uint32_t near = forms.chunks_near_optimum();
-  const Work work = forms.work(near);
-  const StageTimes stages = stages_of(work);
-  add("dominant stage", "§IV", "", {}, {}, dominant_stage(stages));
-  add("classification", "§IV", "", {}, {},
-      fmt::format("category {}, {}", static_cast<int>(forms.category()),
-                  work.kernel > stages.h2d ? "dominant kernel" : "dominant transfers"));
-  add("optimal number of chunks", "§VI", "1", van_werkhoven_2014::as_printed::optimal_streams(work, forms.category()),
-      van_werkhoven_2014::optimal_streams(work, forms.category()), "");
-  const std::uint32_t divisor = best_divisor(
-      items, [&](std::uint32_t n) { return forms.streams(n); }, forms.limit());
-  add("best divisor of the items", "§VI", "1", {}, divisor, to_string(forms.streams(divisor)));
-  const bool helps = van_werkhoven_2014::second_copy_engine_helps(stages, near);
-  const bool printed = van_werkhoven_2014::as_printed::second_copy_engine_helps(stages, near);
-  add("a second copy engine helps", "§IV", "", {}, {},
-      fmt::format("{}{}", helps ? "yes" : "no",
-                  helps == printed ? ""
-                  : printed        ? "; as printed, yes"
-                                   : "; as printed, no"));
-  for (const auto& [name, time] : {std::pair{"streams", &Forms::best_streams}, std::pair{"implicit", &Forms::implicit},
-                                   std::pair{"hybrid", &Forms::best_hybrid}}) {
-    const std::optional<Seconds> least = break_even(forms, time);
-    add(fmt::format("{} beats explicit from a kernel of", name), "eqs 1-6", "ms", {},
-        least ? std::optional(in_milliseconds(*least)) : std::nullopt, least ? "" : "never");
   }
-}
+
+  void add_times() {
+    const Seconds kernel = forms_.job_time();
+    const auto time = [&](const PaperStrategy& s) { return has(s) ? (forms_.*s.best)(kernel).time : longest_time; };
+    const PaperStrategy& fastest = *std::ranges::min_element(paper_strategies, {}, time);
+    add("fastest", "eqs 1-6", "", {}, {}, fastest.name);
+    for (const PaperStrategy& strategy : paper_strategies) {
+      const std::string question = fmt::format("time of {}", strategy.name);
+      if (!has(strategy)) {
+        answers_.push_back({van_werkhoven, question, "", "", {}, {},
+                            forms_.job().each_byte_once ? "not offered, because the kernel accesses bytes repeatedly"
+                                                        : "not offered, because it is not known whether the kernel "
+                                                          "accesses each byte about once (`.touches_each_byte_once`)",
+                            true});
+        continue;
+      }
+      const Best best = (forms_.*strategy.best)(kernel);
+      add(question, "eqs 1-6", "ms", {}, in_milliseconds(best.time), strategy.is_cut ? in_chunks(best.chunks) : "");
+    }
+  }
+
+  void add_stages() {
+    const StageTimes stages = stages_of(forms_.work(1));
+    add("dominant stage", "§IV", "", {}, {}, dominant_stage(stages));
+    add("classification", "§IV", "", {}, {},
+        fmt::format("category {}, {}", static_cast<int>(forms_.category()),
+                    stages.kernel > stages.h2d ? "dominant kernel" : "dominant transfers"));
+  }
+
+  void add_optimum() {
+    const std::uint32_t best = forms_.best_streams(forms_.job_time()).chunks;
+    const Work work = forms_.work(std::max(2u, best));
+    const double optimum = van_werkhoven_2014::optimal_streams(work, forms_.category());
+    add("optimal number of chunks", "§VI", "1", van_werkhoven_2014::as_printed::optimal_streams(work, forms_.category()),
+        optimum, optimum > forms_.limit() ? fmt::format("more than the {} items", forms_.limit()) : "");
+    const std::uint32_t divisor = best_divisor(
+        forms_.job().items, [&](std::uint32_t n) { return forms_.streams(n); }, forms_.limit());
+    add("best divisor of the items", "§VI", "1", {}, divisor, to_string(forms_.streams(divisor)));
+  }
+
+  /// Compares the best times with one and two engines. The printed condition is for a number of chunks, here the best
+  /// of two engines.
+  void add_second_engine() {
+    const bool has_two = forms_.category() == Category::two_engines;
+    const Best one = forms_.best_streams(forms_.job_time(), has_two ? Category::one_engine : forms_.category());
+    const Best two = forms_.best_streams(forms_.job_time(), Category::two_engines);
+    const bool helps = two.time < one.time;
+    const bool printed =
+        van_werkhoven_2014::as_printed::second_copy_engine_helps(stages_of(forms_.work(1)), std::max(2u, two.chunks));
+    add("a second copy engine helps", "§IV", "", {}, {},
+        fmt::format("{}: {} instead of {}{}", helps ? "yes" : "no", to_string(two.time), to_string(one.time),
+                    helps == printed ? ""
+                    : printed        ? "; as printed, yes"
+                                     : "; as printed, no"));
+  }
+
+  void add_break_even(const PaperStrategy& strategy) {
+    const std::optional<Seconds> least = break_even(forms_, strategy);
+    add(fmt::format("{} beats explicit from a kernel of", strategy.name), "eqs 1-6", "ms", {},
+        least ? std::optional(in_milliseconds(*least)) : std::nullopt,
+        !least                  ? "never"
+        : *least == Seconds{0} ? "any kernel time"
+                                : "");
+  }
+
+  const Forms& forms_;
+  std::vector<PaperAnswer>& answers_;
+};
 
 void add_gomez_luna(const Forms& forms, const Profile& profile, std::vector<PaperAnswer>& answers) {
   using namespace gomez_luna_2012;
   const auto say = [&](std::string words) {
     answers.push_back({gomez_luna, "optimal number of streams", "eqs 2, 4, 6, 8", "", {}, {}, std::move(words), true});
   };
-  if (forms.category() == Category::two_engines) return say("the paper has GPUs with one copy engine only");
+  if (forms.category() == Category::two_engines)
+    return say(
+        "the paper has GPUs with one copy engine only: van Werkhoven et al. 2014 has an answer for two, and `layout` "
+        "one-engine or implicit-sync emulates one");
   const std::optional<Seconds> per_stream = cost_of_stream(profile);
-  if (!per_stream) return say("needs t_sc, what making a stream costs: `measure` it, the profile has none");
+  if (!per_stream) return say("needs t_sc, what making a stream costs (host.calls of the profile), which it lacks");
   const Work whole = forms.work(1);
   const gomez_luna_2012::Work work{.times = {.h2d = van_werkhoven_2014::transfer(whole.h2d, whole.in, 1),
                                              .kernel = whole.kernel,
@@ -196,23 +280,52 @@ void add_harris(const Job& job, std::vector<PaperAnswer>& answers) {
     answers.push_back({harris, "rate of the kernel", "operations / t", "GFLOP/s", {}, *rates->gigaflops, words});
 }
 
+/// The ratio of the time without overlap to that of the longest stage, where a link that moves both directions at once
+/// has its lower rates.
+double largest_speedup(const Forms& forms) {
+  const Work alone = forms.work(1);
+  const StageTimes serial = stages_of(alone);
+  if (forms.category() != Category::two_engines) return overlap_bound(serial, forms.category());
+  const Work duplex = forms.work(2);
+  const StageTimes beside =
+      stages_of(van_werkhoven_2014::slowed_while_both_move(alone, {duplex.h2d.per_byte, duplex.d2h.per_byte}));
+  const Seconds longest = std::max({beside.h2d, beside.kernel, beside.d2h});
+  return longest > Seconds{0} ? serial.total() / longest : 1;
+}
+
+void add_eth(const Forms& forms, std::vector<PaperAnswer>& answers) {
+  answers.push_back({eth, "largest speed-up by overlap", "conclusion", "1", 2.0, largest_speedup(forms),
+                     "without fixed costs"});
+  const Best best = forms.best_streams(forms.job_time());
+  answers.push_back({eth, "speed-up by eqs 1-5 of van Werkhoven", "conclusion", "1", {},
+                     forms.explicit_copies(forms.job_time()).time / best.time, in_chunks(best.chunks)});
+}
+
 }  // namespace
 
-std::vector<PaperAnswer> paper_answers(const Job& job, const Profile& profile) {
+std::vector<PaperAnswer> paper_answers(const Job& job, const Profile& profile, Layout layout) {
   std::vector<PaperAnswer> answers;
-  const std::optional<Category> category = paper_category(profile.gpus.front(), {.order = IssueOrder::breadth});
-  if (has_blocks(job) || !category || !paper_parameters(job, 1, profile, false)) {
+  const GpuModel& gpu = profile.gpus.front();
+  // The forms of the paper let copies wait until the last kernel has ended.
+  const Category category = paper_category(gpu, {.layout = layout, .order = IssueOrder::breadth})
+                                .value_or(Category::implicit_sync_one_engine);
+  if (has_blocks(job) || !paper_parameters(job, 1, profile, false)) {
     const char* why = has_blocks(job) ? "the papers have equations for contiguous copies"
-                      : !category     ? "no form for copies that are held until the last kernel has started"
                                       : "the profile has no link, or the kernel no cost";
     for (const char* paper : {van_werkhoven, gomez_luna, eth})
       answers.push_back({paper, "all", "", "", {}, {}, why, true});
   } else {
-    const Forms forms(job, profile, *category);
-    add_van_werkhoven(forms, job.items, answers);
+    const Forms forms(job, profile, category);
+    VanWerkhoven(forms, answers).add_all();
+    const auto assumed = [&](std::string words) {
+      answers.push_back({van_werkhoven, "assumed", "", "", {}, {}, std::move(words), true});
+    };
+    if (memory_of(job) != MemoryKind::pinned)
+      assumed(fmt::format("pinned arrays, though those of the job are {}", to_string(memory_of(job))));
+    if (!is_emulated(layout) && gpu.implicit_sync == ImplicitSync::until_started)
+      assumed("copies to the host wait until the last kernel has ended; on this GPU until it has started");
     add_gomez_luna(forms, profile, answers);
-    answers.push_back({eth, "largest speed-up by overlap", "conclusion", "1", 2.0,
-                       overlap_bound(stages_of(forms.work(1)), *category), ""});
+    add_eth(forms, answers);
   }
   if (!job.cost.points.empty()) add_harris(job, answers);
   return answers;

@@ -7,6 +7,7 @@
 
 #include "shiplap/core/json_forward.hpp"
 #include "shiplap/profile/profile.hpp"
+#include "shiplap/strategy/strategy.hpp"
 #include "shiplap/workload/job.hpp"
 
 namespace shiplap {
@@ -24,15 +25,17 @@ struct PaperAnswer {
   bool is_missing = false;        ///< whether `words` says why the paper gives no answer
 };
 
-/// The answers for a job whose arrays are contiguous and pinned, on the profile's first GPU:
-///   van Werkhoven et al. 2014  the dominant stage, the optimal number of chunks over the real numbers and among the
-///                              divisors of the items, whether a second copy engine helps, and for each strategy the
-///                              kernel time from which it is faster than `explicit`;
+/// The answers for a job whose arrays are contiguous, on the profile's first GPU or, with an emulated layout, on the
+/// older GPU that it stands for. Pinned arrays are assumed; for others an answer says so.
+///   van Werkhoven et al. 2014  the fastest strategy and the time of each; the dominant stage; the optimal number of
+///                              chunks over the real numbers and among the divisors of the items; whether a second copy
+///                              engine helps; and for each strategy the kernel time from which it is faster than
+///                              `explicit`. The gap of a copy is that of its size;
 ///   Gómez-Luna et al. 2012     t_sc, the optimal number of streams and what it improves, on GPUs with one copy engine;
 ///   Harris 2012                the kernel's effective bandwidth and GFLOP/s;
-///   ETH 2025                   the largest speed-up that overlap can reach.
+///   ETH 2025                   the largest speed-up that overlap can reach, and that of the best number of chunks.
 /// A publication that needs a figure which the job or the profile lacks says which one.
-std::vector<PaperAnswer> paper_answers(const Job&, const Profile&);
+std::vector<PaperAnswer> paper_answers(const Job&, const Profile&, Layout = Layout::three);
 
 /// The answers as an array of objects.
 Json to_json(const std::vector<PaperAnswer>&);

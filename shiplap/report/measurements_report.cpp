@@ -10,6 +10,23 @@
 
 namespace shiplap {
 
+namespace {
+
+/// The argument as people write it: sizes with binary units.
+std::string argument_text(const std::string& name, double value) {
+  const bool is_size = name == "bytes" || name == "copy" || name == "pool" || name == "block";
+  return is_size ? to_string(Bytes{static_cast<std::uint64_t>(value)}) : fmt::format("{:.10g}", value);
+}
+
+/// The rate of a point whose time is that of its bytes alone; "" for other points.
+std::string rate_text(const Measurement& m, double us) {
+  const auto bytes = m.arguments.find("bytes");
+  if (bytes == m.arguments.end() || m.arguments.size() > 1 || !(us > 0)) return "";
+  return to_string(Bandwidth{bytes->second / (us / 1e6)});
+}
+
+}  // namespace
+
 std::string point_name(const Measurement& m) {
   std::string out = m.primitive;
   for (const auto& [name, value] : m.arguments) out += fmt::format(" {}={:.10g}", name, value);
@@ -19,6 +36,7 @@ std::string point_name(const Measurement& m) {
 std::string measurements_report(std::span<const Measurement> measurements, const TextStyle& style) {
   Table table({{"point", Align::left},
                {"median", Align::right},
+               {"rate", Align::right},
                {"spread", Align::right},
                {"repeats", Align::right},
                {"clock", Align::left},
@@ -27,8 +45,10 @@ std::string measurements_report(std::span<const Measurement> measurements, const
     if (m.samples_us.empty()) continue;
     const std::span<const double> samples = figure_samples(m);
     const Estimate us = median_estimate(samples);
-    table.add({point_name(m), with_interval({microseconds(us.value), microseconds(us.low), microseconds(us.high)}),
-               percent(relative_spread(samples)), std::to_string(samples.size()), m.clock,
+    std::string point = m.primitive;
+    for (const auto& [name, value] : m.arguments) point += fmt::format(" {} {}", name, argument_text(name, value));
+    table.add({std::move(point), with_interval({microseconds(us.value), microseconds(us.low), microseconds(us.high)}),
+               rate_text(m, us.value), percent(relative_spread(samples)), std::to_string(samples.size()), m.clock,
                m.verified ? "verified" : "–"});
   }
   return table.empty() ? "" : table.text(style);

@@ -14,7 +14,9 @@ std::string time_or_dash(Seconds t) { return t > Seconds{0} ? to_string(t) : "�
 std::string number(std::optional<double> value, const std::string& unit) {
   if (!value) return "";
   if (unit == "ms") return to_string(Seconds{*value / 1e3});
-  return unit == "1" ? fmt::format("{:.4g}", *value) : fmt::format("{:.4g} {}", *value, unit);
+  if (unit == "GB/s") return to_string(gigabytes_per_second(*value));
+  if (unit == "GFLOP/s") return rate_of_operations(*value);
+  return fmt::format("{:.4g}", *value);
 }
 
 }  // namespace
@@ -28,7 +30,7 @@ std::string paper_answers_report(std::span<const PaperAnswer> answers, const Tex
     for (const PaperAnswer& a : std::span(first, end)) {
       const std::string value = number(a.value, a.unit);
       if (a.is_missing)
-        missing += "  " + wrap(fmt::format("{}: {}", a.question, a.words), style.width, "    ") + "\n";
+        missing += "  " + wrap(fmt::format("{}: {}", a.question, a.words), style.width - 2, "    ") + "\n";
       else
         table.add({a.question, value + (value.empty() || a.words.empty() ? "" : ", ") + a.words,
                    a.printed ? number(a.printed, a.unit) : "–", a.source});
@@ -58,11 +60,14 @@ std::string models_report(std::span<const ModelComparison> comparisons, const Te
     std::string missing;
     for (const ModelPrediction& m : comparison.models) {
       if (!m.time) {
-        missing += fmt::format("  {}: {}\n", m.model, m.why_not);
+        missing += "  " + wrap(fmt::format("{}: {}", m.model, m.why_not), style.width - 2, "    ") + "\n";
         continue;
       }
       if (!m.assumption.empty())
-        assumptions += fmt::format("  {}, {}: assumes that {}\n", m.model, m.form, m.assumption);
+        assumptions += "  " +
+                       wrap(fmt::format("{}, {}: assumes that {}", m.model, m.form, m.assumption), style.width - 2,
+                            "    ") +
+                       "\n";
       const double off = *m.time / comparison.simulation.value - 1;
       table.add({m.model, m.form, to_string(*m.time),
                  lacks_simulation || &m == &comparison.models.front() ? "–" : signed_percent(off),
@@ -72,7 +77,7 @@ std::string models_report(std::span<const ModelComparison> comparisons, const Te
     out += table.text(style, "  ") + assumptions + missing;
     Table sensitivities({{"1 % more of"}, {"makes it longer by", Align::right}});
     for (const Elasticity& e : comparison.elasticities)
-      if (std::abs(e.value) >= 0.005) sensitivities.add({e.quantity, fmt::format("{:.2f} %", e.value)});
+      if (std::abs(e.value) >= 0.005) sensitivities.add({e.quantity, signed_percent(e.value / 100)});
     if (!sensitivities.empty()) out += "\n" + sensitivities.text(style, "  ");
   }
   return out;

@@ -336,7 +336,7 @@ std::string profile_report(const Profile& profile, std::span<const Figure> figur
   }
   if (!profile.conditions.empty()) {
     out += heading("conditions", style);
-    for (const auto& [name, value] : profile.conditions) out += fmt::format("  {:<22}{}\n", name, value);
+    for (const auto& [name, value] : profile.conditions) out += fmt::format("  {:<24} {}\n", name, value);
   }
   if (!profile.measurements.empty()) {
     const auto verified = std::count_if(profile.measurements.begin(), profile.measurements.end(),
