@@ -1,152 +1,168 @@
 // The file of an evaluation of random jobs.
-#include <nlohmann/json.hpp>
-#include <utility>
-
-#include "shiplap/core/formats.hpp"
-#include "shiplap/core/quantity_json.hpp"
+#include "shiplap/core/record.hpp"
 #include "shiplap/evaluate/regret.hpp"
 #include "shiplap/plan/ranking.hpp"
 #include "shiplap/profile/profile.hpp"
+#include "shiplap/strategy/names.hpp"
 
 namespace shiplap {
 namespace {
 
-Json swept_json(const SweptChoice& one) {
-  return {{"choice", to_json(one.choice)},
-          {"predicted", quantity_json(one.predicted)},
-          {"observed", quantity_json(one.observed)}};
-}
-
 /// Choices column by column, so that the file stays small.
-Json near_json(const std::vector<NearChoice>& near) {
-  Json json;
-  for (const char* column : {"strategy", "chunks", "layout", "blocks", "graph", "batched", "error", "covered"})
-    json[column] = Json::array();
+struct NearByColumn {
+  std::vector<std::string> strategy;
+  std::vector<std::uint32_t> chunks;
+  std::vector<Layout> layout;
+  std::vector<std::optional<std::uint64_t>> blocks;
+  std::vector<bool> graph;
+  std::vector<bool> batched;
+  std::vector<double> error;
+  std::vector<bool> covered;
   std::vector<Seconds> observed;
-  for (const NearChoice& one : near) {
-    json["strategy"].push_back(one.choice.strategy);
-    json["chunks"].push_back(one.choice.chunks);
-    json["layout"].push_back(name_of(one.choice.layout));
-    json["blocks"].push_back(one.choice.blocks == 0 ? Json(nullptr) : Json(one.choice.blocks));
-    json["graph"].push_back(one.choice.graph);
-    json["batched"].push_back(one.choice.batched);
-    json["error"].push_back(one.error);
-    json["covered"].push_back(one.is_covered);
-    observed.push_back(one.observed);
-  }
-  json["observed"] = quantities_json(observed);
-  return json;
+};
+template <class V, Like<NearByColumn> R>
+void describe(V& v, R& near) {
+  v.field("strategy", near.strategy, "");
+  v.field("chunks", near.chunks, "");
+  v.field("layout", near.layout, "");
+  v.field("blocks", near.blocks, "most thread blocks; null: the kernel's own grid");
+  v.field("graph", near.graph, "");
+  v.field("batched", near.batched, "");
+  v.field("error", near.error, "predicted over observed time, minus 1");
+  v.field("covered", near.covered, "whether the observed time is within the prediction interval");
+  v.field("observed", near.observed, "");
 }
 
-SweptChoice read_swept(const JsonReader& json) {
-  return {.choice = choice_from_json(json.at("choice")),
-          .predicted = seconds_interval_from_json(json.at("predicted")),
-          .observed = seconds_from_json(json.at("observed"))};
-}
-
-std::vector<NearChoice> read_near(const JsonReader& json) {
-  std::vector<NearChoice> near;
-  const std::vector<Seconds> observed = all_seconds_from_json(json.at("observed"));
-  const JsonReader strategies = json.at("strategy");
-  if (strategies.size() != observed.size()) strategies.fail("a strategy for each observed time");
-  for (std::size_t i = 0; i < observed.size(); ++i) {
-    const JsonReader blocks = json.at("blocks").at(i);
-    NearChoice one{.choice = {.strategy = strategies.at(i).string()},
-                   .observed = observed[i],
-                   .error = json.at("error").at(i).number(),
-                   .is_covered = json.at("covered").at(i).boolean()};
-    one.choice.chunks = static_cast<std::uint32_t>(json.at("chunks").at(i).unsigned_integer());
-    parse_layout(json.at("layout").at(i).string(), one.choice);
-    one.choice.blocks = blocks.value().is_null() ? 0 : blocks.unsigned_integer();
-    one.choice.graph = json.at("graph").at(i).boolean();
-    one.choice.batched = json.at("batched").at(i).boolean();
-    near.push_back(std::move(one));
+/// The candidates of a job that were predicted near the best one.
+struct NearChoices {
+  static Json write(const std::vector<NearChoice>& near) {
+    NearByColumn columns;
+    for (const NearChoice& one : near) {
+      columns.strategy.push_back(one.choice.strategy);
+      columns.chunks.push_back(one.choice.chunks);
+      columns.layout.push_back(one.choice.layout);
+      columns.blocks.push_back(one.choice.blocks == 0 ? std::nullopt : std::optional(one.choice.blocks));
+      columns.graph.push_back(one.choice.graph);
+      columns.batched.push_back(one.choice.batched);
+      columns.error.push_back(one.error);
+      columns.covered.push_back(one.is_covered);
+      columns.observed.push_back(one.observed);
+    }
+    return write_record(columns);
   }
-  return near;
-}
-
-JobRegret read_job(const JsonReader& json, bool simulated) {
-  JobRegret job{.name = json.at("workload").string(), .simulated = simulated};
-  if (const auto reason = json.find("not_run")) {
-    job.not_run = reason->string();
-    return job;
+  static std::vector<NearChoice> read(const JsonReader& json) {
+    NearByColumn columns;
+    read_record(json, columns);
+    const std::size_t count = columns.observed.size();
+    for (const std::size_t other :
+         {columns.strategy.size(), columns.chunks.size(), columns.layout.size(), columns.blocks.size(),
+          columns.graph.size(), columns.batched.size(), columns.error.size(), columns.covered.size()})
+      if (other != count) json.fail("columns of equal length");
+    std::vector<NearChoice> near;
+    for (std::size_t i = 0; i < count; ++i)
+      near.push_back({.choice = {.strategy = columns.strategy[i],
+                                 .chunks = columns.chunks[i],
+                                 .layout = columns.layout[i],
+                                 .blocks = columns.blocks[i].value_or(0),
+                                 .graph = columns.graph[i],
+                                 .batched = columns.batched[i]},
+                      .observed = columns.observed[i],
+                      .error = columns.error[i],
+                      .is_covered = columns.covered[i]});
+    return near;
   }
-  job.probe_took = seconds_from_json(json.at("probe_took"));
-  job.race_ran = seconds_from_json(json.at("race_ran"));
-  job.race_took = seconds_from_json(json.at("race_took"));
-  job.choices = json.at("choices").unsigned_integer();
-  job.best = read_swept(json.at("best"));
-  job.planned = read_swept(json.at("planned"));
-  job.raced = read_swept(json.at("raced"));
-  if (const auto unprobed = json.find("unprobed")) job.unprobed = seconds_from_json(*unprobed);
-  if (const auto wrong = json.find("wrong")) job.wrong = wrong->string();
-  job.near = read_near(json.at("near"));
-  return job;
-}
+  static Json schema() { return schema_of<NearByColumn>(); }
+};
+
+/// The document.
+struct RegretFile {
+  std::string device;
+  std::string device_name;
+  bool simulated = false;
+  Conditions conditions;
+  std::string profile;
+  std::string profile_hash;
+  std::uint64_t seed = 0;
+  std::string command;
+  std::vector<JobRegret> jobs;
+};
 
 }  // namespace
 
+template <class V, Like<SweptChoice> R>
+void describe(V& v, R& swept) {
+  v.field("choice", swept.choice, "the choice");
+  v.field("predicted", swept.predicted, "its predicted time");
+  v.field("observed", swept.observed, "its observed time");
+}
+template <class V, Like<JobRegret> R>
+void describe(V& v, R& job) {
+  const bool ran = job.not_run.empty();
+  v.field("workload", job.name, "the job");
+  v.or_null("not_run", job.not_run, "reason why the job did not run");
+  v.only_if(ran, "probe_took", job.probe_took, "host time of the kernel probe");
+  v.only_if(ran, "race_ran", job.race_ran, "sum of the makespans of the race");
+  v.only_if(ran, "race_took", job.race_took, "host time of the race including preparation");
+  v.only_if(ran, "choices", job.choices, "number of choices in the sweep");
+  v.only_if(ran, "best", job.best, "fastest of the sweep, confirmed in a final");
+  v.only_if(ran, "planned", job.planned, "the plan's choice");
+  v.only_if(ran, "raced", job.raced, "the winner of the race");
+  v.only_if(ran, "unprobed", job.unprobed, "observed time of the choice of a plan without the probe, if it is another",
+            NullIfEmpty<Seconds>{});
+  v.derived_if(ran, "plan_regret", [&] { return job.plan_regret(); }, "time of the plan's choice over the best, minus 1");
+  v.derived_if(ran, "race_regret", [&] { return job.race_regret(); }, "time of the winner over the best, minus 1");
+  v.only_if(ran, "wrong", job.wrong, "first difference from the host reference", NullIfEmpty<std::string>{});
+  v.only_if(ran, "near", job.near, "candidates that were predicted within 1.5 times the best", NearChoices{});
+}
+template <class V, Like<RegretSummary> R>
+void describe(V& v, R& s) {
+  v.field("jobs", s.jobs, "number of jobs that ran");
+  v.field("plan_within_2", s.plan_within_2, "fraction of jobs whose planned choice is within 2 % of the best");
+  v.field("plan_worst", s.plan_worst, "largest regret of a plan");
+  v.field("race_within_2", s.race_within_2, "fraction of jobs whose raced choice is within 2 % of the best");
+  v.field("race_worst", s.race_worst, "largest regret of a race");
+  v.field("near_choices", s.near, "number of choices in `near` of all jobs");
+  v.field("error_median", s.error_median, "median of their absolute errors");
+  v.field("error_p95", s.error_p95, "95th percentile of these");
+  v.field("error_worst", s.error_worst, "the largest of these");
+  v.field("covered", s.covered, "fraction of them whose observed time is within the prediction interval");
+}
+template <class V, Like<RegretFile> R>
+void describe(V& v, R& file) {
+  v.header(formats::regret);
+  v.field("device", file.device, "id of the device");
+  v.field("device_name", file.device_name, "name of the GPU");
+  v.field("simulated", file.simulated, "whether the device is virtual, so that all times are simulated");
+  v.field("conditions", file.conditions, "conditions of the node");
+  v.field("profile", file.profile, "name of the profile");
+  v.field("profile_hash", file.profile_hash, "hash of the profile's parameters");
+  v.field("seed", file.seed, "seed of the random jobs");
+  v.added("command", file.command, "command line that says what is evaluated");
+  v.derived("summary", [&] { return summary_of(file.jobs); }, "statistics over all jobs that ran");
+  v.field("jobs", file.jobs, "the jobs");
+}
+
 Json to_json(const std::vector<JobRegret>& jobs, const Node& node, std::uint64_t seed, const std::string& command) {
-  const RegretSummary s = summary_of(jobs);
   const DeviceInfo info = device_of(node, "evaluate").info();
-  Json json{{"schema", formats::regret.schema},
-            {"version", formats::regret.version},
-            {"device", info.id},
-            {"device_name", info.name},
-            {"simulated", info.is_virtual},
-            {"conditions", info.conditions},
-            {"profile", profile_of(node).name},
-            {"profile_hash", parameter_hash(profile_of(node))},
-            {"seed", seed},
-            {"command", command},
-            {"summary",
-             {{"jobs", s.jobs},
-              {"plan_within_2", s.plan_within_2},
-              {"plan_worst", s.plan_worst},
-              {"race_within_2", s.race_within_2},
-              {"race_worst", s.race_worst},
-              {"near_choices", s.near},
-              {"error_median", s.error_median},
-              {"error_p95", s.error_p95},
-              {"error_worst", s.error_worst},
-              {"covered", s.covered}}},
-            {"jobs", Json::array()}};
-  for (const JobRegret& job : jobs) {
-    Json one{{"workload", job.name}, {"not_run", job.not_run.empty() ? Json(nullptr) : Json(job.not_run)}};
-    if (job.not_run.empty()) {
-      one["probe_took"] = quantity_json(job.probe_took);
-      one["race_ran"] = quantity_json(job.race_ran);
-      one["race_took"] = quantity_json(job.race_took);
-      one["choices"] = job.choices;
-      one["best"] = swept_json(job.best);
-      one["planned"] = swept_json(job.planned);
-      one["raced"] = swept_json(job.raced);
-      one["unprobed"] = job.unprobed > Seconds{0} ? quantity_json(job.unprobed) : Json(nullptr);
-      one["plan_regret"] = job.plan_regret();
-      one["race_regret"] = job.race_regret();
-      one["wrong"] = job.wrong.empty() ? Json(nullptr) : Json(job.wrong);
-      one["near"] = near_json(job.near);
-    }
-    json["jobs"].push_back(std::move(one));
-  }
-  return json;
+  return write_record(RegretFile{.device = info.id,
+                                 .device_name = info.name,
+                                 .simulated = info.is_virtual,
+                                 .conditions = info.conditions,
+                                 .profile = profile_of(node).name,
+                                 .profile_hash = parameter_hash(profile_of(node)),
+                                 .seed = seed,
+                                 .command = command,
+                                 .jobs = jobs});
 }
 
 RecordedRegrets recorded_regrets_from_json(const Json& document, const std::string& source) {
-  const JsonReader json(document, source);
-  require_schema(json, formats::regret);
-  const auto command = json.find("command");
-  RecordedRegrets recorded{.command = command ? command->string() : std::string{},
-                           .conditions = {},
-                           .profile_hash = json.at("profile_hash").string(),
-                           .jobs = {}};
-  const JsonReader conditions = json.at("conditions");
-  for (const auto& [name, value] : conditions.value().items())
-    recorded.conditions.emplace(name, conditions.at(name).string());
-  const bool simulated = json.at("simulated").boolean();
-  const JsonReader jobs = json.at("jobs");
-  for (std::size_t i = 0; i < jobs.size(); ++i) recorded.jobs.push_back(read_job(jobs.at(i), simulated));
-  return recorded;
+  RegretFile file;
+  read_record(JsonReader(document, source), file);
+  for (JobRegret& job : file.jobs) job.simulated = file.simulated;
+  return {.command = std::move(file.command),
+          .conditions = std::move(file.conditions),
+          .profile_hash = std::move(file.profile_hash),
+          .jobs = std::move(file.jobs)};
 }
 
 }  // namespace shiplap

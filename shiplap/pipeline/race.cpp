@@ -5,11 +5,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "shiplap/core/error.hpp"
-#include "shiplap/core/quantity_json.hpp"
+#include "shiplap/core/record.hpp"
 #include "shiplap/core/statistics.hpp"
 #include "shiplap/profile/profile.hpp"
 
@@ -276,44 +275,48 @@ std::string RaceResult::to_string() const {
   return note.empty() ? text : text + "; " + note;
 }
 
-Json to_json(const RaceResult& result) {
-  Json json{{"winner", result.winner},
-            {"rounds", result.rounds},
-            {"simulated", result.simulated},
-            {"ran", quantity_json(result.ran)},
-            {"took", quantity_json(result.took)},
-            {"finalists", Json::array()}};
-  for (const Finalist& f : result.finalists) {
+namespace {
+
+/// Samples in seconds, which files have in milliseconds.
+struct SamplesInSeconds {
+  static Json write(const std::vector<double>& seconds) {
     std::vector<double> samples;
-    for (const double s : f.seconds) samples.push_back(s * 1e3);
-    json["finalists"].push_back({{"choice", to_json(f.choice)},
-                                 {"predicted", quantity_json(f.predicted)},
-                                 {"samples", quantities_json(samples, "ms")},
-                                 {"dropped", f.dropped},
-                                 {"not_run", f.not_run.empty() ? Json(nullptr) : Json(f.not_run)}});
+    for (const double s : seconds) samples.push_back(s * 1e3);
+    return quantities_json(samples, "ms");
   }
-  return json;
+  static std::vector<double> read(const JsonReader& json) {
+    std::vector<double> seconds;
+    for (const Seconds sample : all_seconds_from_json(json)) seconds.push_back(sample.count());
+    return seconds;
+  }
+  static Json schema() { return detail::quantities_schema("ms"); }
+};
+
+}  // namespace
+
+template <class V, Like<Finalist> R>
+void describe(V& v, R& finalist) {
+  v.field("choice", finalist.choice, "the choice that raced");
+  v.field("predicted", finalist.predicted, "the plan's prediction");
+  v.field("samples", finalist.seconds, "makespan of each round of its last heat", SamplesInSeconds{});
+  v.field("dropped", finalist.dropped, "whether it was significantly slower than the winner of a heat");
+  v.or_null("not_run", finalist.not_run, "why it could not be prepared");
+}
+template <class V, Like<RaceResult> R>
+void describe(V& v, R& result) {
+  v.field("winner", result.winner, "index of the winner among the finalists");
+  v.field("rounds", result.rounds, "number of rounds");
+  v.field("simulated", result.simulated, "whether the device is virtual, so that the times were not observed");
+  v.field("ran", result.ran, "sum of the makespans of all runs");
+  v.field("took", result.took, "host time including preparation");
+  v.field("finalists", result.finalists, "the plan's first choice in front");
 }
 
-RaceResult race_from_json(const JsonReader& in) {
-  RaceResult result{.finalists = {}, .winner = in.at("winner").unsigned_integer()};
-  result.simulated = in.at("simulated").boolean();
-  result.rounds = static_cast<unsigned>(in.at("rounds").unsigned_integer());
-  result.ran = seconds_from_json(in.at("ran"));
-  result.took = seconds_from_json(in.at("took"));
-  const JsonReader finalists = in.at("finalists");
-  for (std::size_t i = 0; i < finalists.size(); ++i) {
-    const JsonReader f = finalists.at(i);
-    Finalist finalist{.choice = choice_from_json(f.at("choice")),
-                      .predicted = seconds_interval_from_json(f.at("predicted")),
-                      .seconds = {},
-                      .dropped = f.at("dropped").boolean()};
-    for (const Seconds sample : all_seconds_from_json(f.at("samples"))) finalist.seconds.push_back(sample.count());
-    if (const auto why = f.find("not_run")) finalist.not_run = why->string();
-    result.finalists.push_back(std::move(finalist));
-  }
-  if (result.winner >= result.finalists.size()) throw Error("the winner of a race must be one of its finalists");
-  return result;
+Json to_json(const RaceResult& result) { return write_record(result); }
+void from_json(const JsonReader& json, RaceResult& result) {
+  read_record(json, result);
+  if (result.winner >= result.finalists.size()) json.at("winner").fail("the index of one of the finalists");
 }
+Json json_schema(const RaceResult&) { return schema_of<RaceResult>(); }
 
 }  // namespace shiplap

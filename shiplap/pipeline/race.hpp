@@ -80,6 +80,7 @@ class Originals {
 /// Writes every finalist with its times.
 Json to_json(const RaceResult&);
 /// Reads what to_json wrote. Throws Error that names the key.
-RaceResult race_from_json(const JsonReader&);
+void from_json(const JsonReader&, RaceResult&);
+Json json_schema(const RaceResult&);  ///< JSON Schema of what to_json writes
 
 }  // namespace shiplap

@@ -13,6 +13,7 @@
 #include "shiplap/core/file_system.hpp"
 #include "shiplap/core/formats.hpp"
 #include "shiplap/core/json.hpp"
+#include "shiplap/core/record.hpp"
 #include "shiplap/core/text_file.hpp"
 #include "shiplap/pipeline/profile_cache.hpp"
 
@@ -143,7 +144,7 @@ std::optional<RaceResult> kept_race(const JobSignature& signature, std::string& 
       of_node = of_node || same_node;
       of_size = of_size || (same_node && without_limits(entry.at("size").string()) == without_limits(signature.size));
       if (!same_node || entry.at("size").string() != signature.size) continue;
-      RaceResult result = race_from_json(entry.at("race"));
+      RaceResult result = Form<RaceResult>::read(entry.at("race"));
       result.kept = true;
       return result;
     }

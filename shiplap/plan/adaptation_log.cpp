@@ -3,40 +3,91 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/formats.hpp"
-#include "shiplap/core/json.hpp"
-#include "shiplap/core/quantity_json.hpp"
+#include "shiplap/core/record.hpp"
 
 namespace shiplap {
 namespace {
 
+/// Times in seconds with all digits.
+struct ExactTimes {
+  static Json write(const std::vector<Seconds>& times) {
+    std::vector<double> seconds;
+    for (const Seconds time : times) seconds.push_back(time.count());
+    return quantities_json(seconds, "s");
+  }
+  static std::vector<Seconds> read(const JsonReader& json) { return all_seconds_from_json(json); }
+  static Json schema() { return detail::quantities_schema("s"); }
+};
+
+/// The first line of a log.
+struct LogHeader {
+  std::string job;
+  std::string profile_hash;
+  AdaptationOptions options;
+  SteadyTable table;
+};
+
+}  // namespace
+
+template <class V, Like<LogHeader> R>
+void describe(V& v, R& header) {
+  v.header(formats::adaptation);
+  v.field("job", header.job, "name of the job over one batch");
+  v.field("profile_hash", header.profile_hash,
+          "hash of the profile's parameters, with which the table was simulated");
+  v.field("tolerance", header.options.tolerance, "largest relative residual that is noise", Positive{});
+  v.field("least_gain", header.options.least_gain,
+          "least predicted gain for which a choice is left, as a fraction of the time of a batch", NonNegative{});
+  v.field("observe_every", header.options.observe_every,
+          "number of batches of which one has its kernels observed while nothing changes",
+          Form<std::uint32_t>{.least = 1, .most = 1'000'000});
+  v.field("explore", header.options.explore,
+          "largest fraction by which a choice that is tried may be predicted to be slower; 0: no choice is tried",
+          NonNegative{});
+  v.field("latency_limit", header.options.latency_limit, "longest wanted span of a batch; 0: no limit", ExactSeconds{});
+  v.field("table", header.table, "simulated times of the choices");
+}
+template <class V, Like<BatchSeen> R>
+void describe(V& v, R& seen) {
+  v.field("batch", seen.batch, "number of the batch, from 0 on");
+  v.field("choice", seen.choice, "index of the choice in the table");
+  v.field("span", seen.span, "from when its first stream got to it until its end", ExactSeconds{});
+  v.only_if(!seen.kernels.empty(), "kernels", seen.kernels,
+            "time that the kernel of each chunk adds to the time in which any of them runs", ExactTimes{});
+}
+template <class V, Like<Decision> R>
+void describe(V& v, R& decision) {
+  v.field("after", decision.after, "number of the batch whose observation led to the decision");
+  v.field("reason", decision.reason, "one sentence");
+  v.field("kernel", decision.kernel, "estimated time of the kernel, as a factor of the planned time", Positive{});
+  v.field("link", decision.link, "estimated time of copies, as a factor of the planned time", Positive{});
+  v.field("from", decision.from, "index of the old choice");
+  v.field("to", decision.to, "index of the choice for the batches that are submitted from now on");
+  v.field("period_from", decision.period_from, "time of a batch with the old choice, predicted with the new factors",
+          ExactSeconds{});
+  v.field("period_to", decision.period_to, "time of a batch with the new choice, predicted with the new factors",
+          ExactSeconds{});
+}
+
+namespace {
+
 BatchSeen batch_from(const JsonReader& json, std::size_t choices) {
-  json.only_keys({"batch", "choice", "span", "kernels"});
-  BatchSeen seen{.batch = json.at("batch").unsigned_integer(),
-                 .choice = static_cast<std::uint32_t>(json.at("choice").unsigned_integer()),
-                 .span = seconds_from_json(json.at("span"))};
+  BatchSeen seen;
+  read_whole_record(json, seen);
   if (!(seen.span > Seconds{0})) json.at("span").fail("a time longer than 0");
   if (seen.choice >= choices) json.at("choice").fail("the number of one of the choices");
-  if (const auto kernels = json.find("kernels")) seen.kernels = all_seconds_from_json(*kernels);
   return seen;
 }
 
 Decision decision_from(const JsonReader& json, std::size_t choices) {
-  json.only_keys({"after", "reason", "kernel", "link", "from", "to", "period_from", "period_to"});
-  Decision d{.after = json.at("after").unsigned_integer(),
-             .reason = json.at("reason").string(),
-             .kernel = json.at("kernel").positive(),
-             .link = json.at("link").positive(),
-             .from = static_cast<std::uint32_t>(json.at("from").unsigned_integer()),
-             .to = static_cast<std::uint32_t>(json.at("to").unsigned_integer()),
-             .period_from = seconds_from_json(json.at("period_from")),
-             .period_to = seconds_from_json(json.at("period_to"))};
-  if (std::max(d.from, d.to) >= choices) json.fail("numbers of choices in from and to");
-  return d;
+  Decision decision;
+  read_whole_record(json, decision);
+  if (std::max(decision.from, decision.to) >= choices) json.fail("numbers of choices in from and to");
+  return decision;
 }
 
 std::string difference_of(const Replay& r) {
@@ -55,37 +106,11 @@ std::string difference_of(const Replay& r) {
 
 std::string header_line(const std::string& job, const std::string& profile_hash, const SteadyTable& table,
                         const AdaptationOptions& options) {
-  return json_text({{"schema", formats::adaptation.schema},
-                    {"version", formats::adaptation.version},
-                    {"job", job},
-                    {"profile_hash", profile_hash},
-                    {"tolerance", options.tolerance},
-                    {"least_gain", options.least_gain},
-                    {"observe_every", options.observe_every},
-                    {"explore", options.explore},
-                    {"latency_limit", exact_json(options.latency_limit)},
-                    {"table", to_json(table)}});
+  return json_text(write_record(LogHeader{job, profile_hash, options, table}));
 }
 
-std::string log_line_of(const BatchSeen& seen) {
-  Json json{{"batch", seen.batch}, {"choice", seen.choice}, {"span", exact_json(seen.span)}};
-  std::vector<double> kernels;
-  for (const Seconds kernel : seen.kernels) kernels.push_back(kernel.count());
-  if (!kernels.empty()) json["kernels"] = quantities_json(kernels, "s");
-  return json.dump();
-}
-
-std::string log_line_of(const Decision& d) {
-  return Json{{"after", d.after},
-              {"reason", d.reason},
-              {"kernel", d.kernel},
-              {"link", d.link},
-              {"from", d.from},
-              {"to", d.to},
-              {"period_from", exact_json(d.period_from)},
-              {"period_to", exact_json(d.period_to)}}
-      .dump();
-}
+std::string log_line_of(const BatchSeen& seen) { return write_record(seen).dump(); }
+std::string log_line_of(const Decision& decision) { return write_record(decision).dump(); }
 
 bool LogLength::takes(std::string_view line) {
   const std::uint64_t with_newline = line.size() + 1;
@@ -109,19 +134,12 @@ Replay replay(std::string_view log, const std::string& source) {
     const Json value = parse_json(line, where);
     const JsonReader json(value, where);
     if (!adaptation) {
-      require_schema(json, formats::adaptation);
-      json.only_keys({"schema", "version", "job", "profile_hash", "tolerance", "least_gain", "observe_every", "explore",
-                      "latency_limit", "table"});
-      result.job = json.at("job").string();
-      result.profile_hash = json.at("profile_hash").string();
-      result.table = steady_table_from_json(json.at("table"));
-      const std::uint64_t every = json.at("observe_every").unsigned_integer();
-      if (every == 0 || every > 1'000'000) json.at("observe_every").fail("a number from 1 to 1000000");
-      adaptation.emplace(result.table, AdaptationOptions{.tolerance = json.at("tolerance").positive(),
-                                                         .least_gain = json.at("least_gain").non_negative(),
-                                                         .observe_every = static_cast<std::uint32_t>(every),
-                                                         .explore = json.at("explore").non_negative(),
-                                                         .latency_limit = seconds_from_json(json.at("latency_limit"))});
+      LogHeader header;
+      read_whole_record(json, header);
+      result.job = std::move(header.job);
+      result.profile_hash = std::move(header.profile_hash);
+      result.table = std::move(header.table);
+      adaptation.emplace(result.table, header.options);
     } else if (json.find("after")) {
       result.logged.push_back(decision_from(json, result.table.choices.size()));
     } else {

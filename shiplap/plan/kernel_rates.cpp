@@ -3,9 +3,8 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 
-#include "shiplap/core/quantity_json.hpp"
+#include "shiplap/core/record.hpp"
 #include "shiplap/model/harris_2012.hpp"
 
 namespace shiplap {
@@ -21,19 +20,28 @@ std::optional<KernelRates> kernel_rates(const Job& job) {
   return rates;
 }
 
+std::string rate_of_operations(double gigaflops) {
+  return gigaflops < 1000 ? fmt::format("{:.4g} GFLOP/s", gigaflops) : fmt::format("{:.4g} TFLOP/s", gigaflops / 1000);
+}
+
 std::string to_string(const KernelRates& rates) {
   std::string text = to_string(rates.time);
   if (rates.effective_bandwidth) text += fmt::format(", {} effective bandwidth", to_string(*rates.effective_bandwidth));
-  if (rates.gigaflops) text += fmt::format(", {:.4g} GFLOP/s", *rates.gigaflops);
+  if (rates.gigaflops) text += ", " + rate_of_operations(*rates.gigaflops);
   return text;
 }
 
-Json to_json(const KernelRates& rates) {
-  Json json{{"time", quantity_json(rates.time)}, {"effective_bandwidth", nullptr}, {"gigaflops", nullptr}};
-  if (rates.effective_bandwidth)
-    json["effective_bandwidth"] = {{"value", in_gigabytes_per_second(*rates.effective_bandwidth)}, {"unit", "GB/s"}};
-  if (rates.gigaflops) json["gigaflops"] = {{"value", *rates.gigaflops}, {"unit", "GFLOP/s"}};
-  return json;
+template <class V, Like<KernelRates> R>
+void describe(V& v, R& rates) {
+  v.field("time", rates.time, "time of one launch over all items, on resident data");
+  v.field("effective_bandwidth", rates.effective_bandwidth,
+          "bytes that the kernel reads and writes, over its time; null unless they are stated");
+  v.field("gigaflops", rates.gigaflops, "operations over the time of the kernel; null unless they are stated",
+          OrNull<double, InUnit>{{"GFLOP/s"}});
 }
+
+Json to_json(const KernelRates& rates) { return write_record(rates); }
+void from_json(const JsonReader& json, KernelRates& rates) { read_record(json, rates); }
+Json json_schema(const KernelRates&) { return schema_of<KernelRates>(); }
 
 }  // namespace shiplap

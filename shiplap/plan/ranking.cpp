@@ -143,7 +143,6 @@ bool SearchSpace::is_restricted() const {
            blocks.empty() && threads.empty() && movers.empty() && !max_slowdown);
 }
 
-std::string_view name_of(PredictedBy model) { return model == PredictedBy::simulation ? "simulation" : "closed form"; }
 
 Ranking rank(const Job& job, const Profile& profile, const SearchSpace& space) {
   return rank(job, profile, limits_of(profile), space);

@@ -137,12 +137,13 @@ std::string beside_ideal_overlap(const Candidate&, const IdealOverlap&);
 
 /// Writes the kind of the mover and, for a kernel, its grid.
 Json to_json(const Mover&);
-/// Writes every field of the choice, and its text.
+/// Writes every field of the choice.
 Json to_json(const Choice&);
-/// Reads a choice that to_json(const Choice&) wrote. Throws Error that names the key.
-Choice choice_from_json(const JsonReader&);
-/// Writes the time of each cause, and the total.
-Json to_json(const Distance&);
+/// Reads what to_json wrote. Throws Error that names the key.
+void from_json(const JsonReader&, Mover&);
+void from_json(const JsonReader&, Choice&);  ///< see from_json(const JsonReader&, Mover&)
+Json json_schema(const Mover&);              ///< JSON Schema of what to_json writes
+Json json_schema(const Choice&);             ///< JSON Schema of what to_json writes
 /// Writes the candidate without its timeline.
 Json to_json(const Candidate&);
 /// Writes the ranking, with schema and version.

@@ -1,136 +1,123 @@
 // A ranking as JSON.
-#include <nlohmann/json.hpp>
-
-#include "shiplap/core/formats.hpp"
-#include "shiplap/core/quantity_json.hpp"
+#include "shiplap/core/record.hpp"
 #include "shiplap/plan/ranking.hpp"
+#include "shiplap/strategy/names.hpp"
 
 namespace shiplap {
 namespace {
 
-/// Null where the choice leaves a number open.
-Json number_or_null(std::uint64_t number) { return number == 0 ? Json(nullptr) : Json(number); }
+constexpr std::array predicted_by_names{std::pair{PredictedBy::simulation, "simulation"sv},
+                                        std::pair{PredictedBy::closed_form, "closed form"sv}};
 
-Json ramp_json(const Ramp& ramp) {
-  if (ramp.level()) return nullptr;
-  return {{"first", ramp.first}, {"last", ramp.last}, {"growth", ramp.growth}};
-}
-
-Ramp ramp_from_json(const JsonReader& json) {
-  const Ramp ramp{
-      .first = json.at("first").positive(), .last = json.at("last").positive(), .growth = json.at("growth").positive()};
-  require_valid(ramp);
-  return ramp;
-}
-
-Json mover_json(const std::optional<Mover>& mover) { return mover ? to_json(*mover) : Json(nullptr); }
-
-Mover mover_from_json(const JsonReader& json) {
-  Mover mover;
-  try {
-    mover.kind = parse_mover(json.at("kind").string());
-  } catch (const UsageError& error) {
-    json.at("kind").fail(error.what());
+/// The name of one of the strategies.
+struct StrategyName : Form<std::string> {
+  static std::string read(const JsonReader& json) {
+    std::string name = json.string();
+    try {
+      find_strategy(name);
+    } catch (const UsageError& error) {
+      json.fail(error.what());
+    }
+    return name;
   }
-  if (const auto grid = json.find("grid")) mover.grid = static_cast<std::uint32_t>(grid->unsigned_integer());
-  return mover;
-}
+};
 
 }  // namespace
 
-Json to_json(const Mover& mover) {
-  const bool is_kernel = mover.kind == Mover::Kind::kernel;
-  return {{"kind", std::string(name_of(mover.kind))}, {"grid", is_kernel ? Json(mover.grid) : Json(nullptr)}};
+EnumNames<PredictedBy> names_of(PredictedBy) { return predicted_by_names; }
+std::string_view name_of(PredictedBy model) { return name_of<PredictedBy>(model); }
+
+template <class V, Like<Mover> R>
+void describe(V& v, R& mover) {
+  v.field("kind", mover.kind, "what moves the blocks");
+  v.null_unless(mover.kind == Mover::Kind::kernel, "grid", mover.grid, "thread blocks of the kernel");
+}
+template <class V, Like<Ramp> R>
+void describe(V& v, R& ramp) {
+  v.field("first", ramp.first, "size of the first chunk relative to the largest", Positive{});
+  v.field("last", ramp.last, "size of the last chunk relative to the largest", Positive{});
+  v.field("growth", ramp.growth, "factor from one chunk to the next", Positive{});
+}
+template <class V, Like<Choice> R>
+void describe(V& v, R& choice) {
+  v.field("strategy", choice.strategy, "name of the strategy", StrategyName{});
+  v.field("chunks", choice.chunks, "number of chunks on each GPU");
+  v.null_unless(!choice.ramp.level(), "ramp", choice.ramp, "sizes of the chunks; null: all have the same size");
+  v.field("layout", choice.layout, "distribution of the chunks over streams");
+  v.null_unless(choice.layout == Layout::few, "streams", choice.streams, "number of streams of the layout `few`");
+  v.field("order", choice.order, "order in which ops are submitted");
+  v.or_null("blocks", choice.blocks, "most thread blocks of a zero-copy kernel; null: the kernel's own grid");
+  v.or_null("threads_each_way", choice.threads, "host threads that copy or touch the data in each direction");
+  v.field("graph", choice.graph, "whether all ops are submitted in one call");
+  v.field("batched", choice.batched, "whether the copies of a chunk in one direction are submitted in one call");
+  v.field("gather", choice.gather, "what moves blocks of a pool to the GPU; null: one copy for each block");
+  v.field("scatter", choice.scatter, "what moves blocks of a pool back; null: one copy for each block");
+  v.field("gpus", choice.gpus, "number of GPUs that share the items");
+  v.or_null("ring", choice.ring, "slots of each array's ring on the GPU; null: one for each chunk, or what fits");
+}
+template <class V, Like<Distance> R>
+void describe(V& v, R& distance) {
+  v.field("host", distance.host, "memory is not pinned: host threads, staging by the driver, moving pages");
+  v.field("submission", distance.submission, "time that the GPU waits because the host cannot submit faster");
+  v.field("latency", distance.latency, "latencies on the critical path");
+  v.field("gap", distance.gap, "gaps of copies, as long as they are without duplex load");
+  v.field("duplex_gap", distance.duplex_gap, "the part of the gaps that is added under duplex load");
+  v.field("fill_and_drain", distance.fill_and_drain, "waiting for the first chunk and after the last one");
+  v.field("total", distance.total, "predicted time minus that of ideal overlap");
+}
+template <class V, Like<Candidate> R>
+void describe(V& v, R& candidate) {
+  describe(v, candidate.choice);
+  v.field("predicted", candidate.predicted, "90 % prediction interval of the makespan");
+  v.field("predicted_by", candidate.predicted_by, "the model that gave the prediction");
+  v.or_null("why_not_simulated", candidate.why_not_simulated, "the figure that the simulation lacks");
+  v.field("closed_form", candidate.closed_form, "time by the papers' equation, where it covers the job");
+  v.field("tied_with_fastest", candidate.tied_with_fastest,
+          "whether the interval overlaps that of the fastest candidate");
+  v.field("distance_to_ideal_overlap", candidate.distance, "causes of the time above ideal overlap");
+}
+template <class V, Like<Refused> R>
+void describe(V& v, R& refused) {
+  v.field("strategy", refused.strategy, "name of the strategy");
+  v.field("reason", refused.reason, "why it cannot do the job, and what would help");
+}
+template <class V, Like<Ranking> R>
+void describe(V& v, R& plan) {
+  v.header(formats::plan);
+  v.field("job", plan.job, "name of the job");
+  v.field("profile", plan.profile, "name of the profile");
+  v.field("profile_hash", plan.profile_hash, "hash of the profile's parameters");
+  v.field("assumed_link", plan.assumed_link, "whether the link of the profile is assumed");
+  v.field("kernel_cost", plan.kernel_cost_origin, "where the time of the kernel comes from");
+  v.field("kernel", plan.kernel, "the kernel alone, where its time is known");
+  v.field("bound", plan.bound.time, "the time that no strategy is below");
+  v.derived("bound_by", [&] { return plan.bound.set_by(); }, "what sets the bound");
+  v.field("ideal_overlap", plan.ideal_overlap.time, "the time of the longest stage alone");
+  v.derived("ideal_overlap_by", [&] { return plan.ideal_overlap.set_by(); }, "the longest stage");
+  v.field("first_choice", plan.first_choice, "index of the preferred candidate");
+  v.or_null("simpler", plan.simpler, "how the preferred candidate is simpler than the fastest");
+  v.field("candidates", plan.candidates, "by predicted time");
+  v.field("refused", plan.refused, "strategies that cannot do the job");
+  v.field("assumptions", plan.assumptions, "one sentence each");
+  v.field("why", plan.why, "why the preferred candidate is preferred");
 }
 
-Json to_json(const Choice& choice) {
-  return {{"strategy", choice.strategy},
-          {"chunks", choice.chunks},
-          {"ramp", ramp_json(choice.ramp)},
-          {"layout", name_of(choice.layout)},
-          {"streams", choice.layout == Layout::few ? Json(choice.streams) : Json(nullptr)},
-          {"order", choice.order == IssueOrder::depth ? "depth" : "breadth"},
-          {"blocks", number_or_null(choice.blocks)},
-          {"threads_each_way", number_or_null(choice.threads)},
-          {"graph", choice.graph},
-          {"batched", choice.batched},
-          {"gather", mover_json(choice.gather)},
-          {"scatter", mover_json(choice.scatter)},
-          {"gpus", choice.gpus},
-          {"ring", number_or_null(choice.ring)}};
-}
+Json to_json(const Mover& mover) { return write_record(mover); }
+void from_json(const JsonReader& json, Mover& mover) { read_record(json, mover); }
+Json json_schema(const Mover&) { return schema_of<Mover>(); }
 
-Choice choice_from_json(const JsonReader& json) {
-  const auto small = [&](std::string_view key) { return static_cast<std::uint32_t>(json.at(key).unsigned_integer()); };
-  const auto or_zero = [&](std::string_view key) -> std::uint64_t {
-    const auto number = json.find(key);
-    return number ? number->unsigned_integer() : 0;
-  };
-  Choice choice{.strategy = json.at("strategy").string(), .chunks = small("chunks")};
+Json to_json(const Choice& choice) { return write_record(choice); }
+void from_json(const JsonReader& json, Choice& choice) {
+  read_record(json, choice);
   try {
-    find_strategy(choice.strategy);
-    if (const auto ramp = json.find("ramp")) choice.ramp = ramp_from_json(*ramp);
-    parse_layout(json.at("layout").string(), choice);
-    choice.order = parse_order(json.at("order").string());
+    require_valid(choice.ramp);
   } catch (const UsageError& error) {
     json.fail(error.what());
   }
-  if (json.find("streams")) choice.streams = small("streams");
-  choice.blocks = or_zero("blocks");
-  choice.threads = static_cast<std::uint32_t>(or_zero("threads_each_way"));
-  choice.graph = json.at("graph").boolean();
-  choice.batched = json.at("batched").boolean();
-  if (const auto gather = json.find("gather")) choice.gather = mover_from_json(*gather);
-  if (const auto scatter = json.find("scatter")) choice.scatter = mover_from_json(*scatter);
-  choice.gpus = small("gpus");
-  choice.ring = static_cast<std::uint32_t>(or_zero("ring"));
-  return choice;
 }
+Json json_schema(const Choice&) { return schema_of<Choice>(); }
 
-Json to_json(const Distance& d) {
-  return {{"host", quantity_json(d.host)},
-          {"submission", quantity_json(d.submission)},
-          {"latency", quantity_json(d.latency)},
-          {"gap", quantity_json(d.gap)},
-          {"duplex_gap", quantity_json(d.duplex_gap)},
-          {"fill_and_drain", quantity_json(d.fill_and_drain)},
-          {"total", quantity_json(d.total)}};
-}
-
-Json to_json(const Candidate& candidate) {
-  Json json = to_json(candidate.choice);
-  json["predicted"] = quantity_json(candidate.predicted);
-  json["predicted_by"] = name_of(candidate.predicted_by);
-  json["why_not_simulated"] = candidate.why_not_simulated.empty() ? Json(nullptr) : Json(candidate.why_not_simulated);
-  json["closed_form"] = quantity_json(candidate.closed_form);
-  json["tied_with_fastest"] = candidate.tied_with_fastest;
-  json["distance_to_ideal_overlap"] = to_json(candidate.distance);
-  return json;
-}
-
-Json to_json(const Ranking& plan) {
-  Json json{{"schema", formats::plan.schema},
-            {"version", formats::plan.version},
-            {"job", plan.job},
-            {"profile", plan.profile},
-            {"profile_hash", plan.profile_hash},
-            {"assumed_link", plan.assumed_link},
-            {"kernel_cost", plan.kernel_cost_origin},
-            {"kernel", plan.kernel ? to_json(*plan.kernel) : Json(nullptr)},
-            {"bound", quantity_json(plan.bound.time)},
-            {"bound_by", plan.bound.set_by()},
-            {"ideal_overlap", quantity_json(plan.ideal_overlap.time)},
-            {"ideal_overlap_by", plan.ideal_overlap.set_by()}};
-  json["first_choice"] = plan.first_choice;
-  json["simpler"] = plan.simpler.empty() ? Json(nullptr) : Json(plan.simpler);
-  json["candidates"] = Json::array();
-  for (const Candidate& candidate : plan.candidates) json["candidates"].push_back(to_json(candidate));
-  json["refused"] = Json::array();
-  for (const Refused& refused : plan.refused)
-    json["refused"].push_back({{"strategy", refused.strategy}, {"reason", refused.reason}});
-  json["assumptions"] = plan.assumptions;
-  json["why"] = plan.why;
-  return json;
-}
+Json to_json(const Candidate& candidate) { return write_record(candidate); }
+Json to_json(const Ranking& plan) { return write_record(plan); }
 
 }  // namespace shiplap

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/record.hpp"
 #include "shiplap/plan/ranking.hpp"
 #include "shiplap/schedule/succession.hpp"
 #include "shiplap/sim/simulate.hpp"
@@ -125,44 +125,81 @@ SteadyTable steady_table(const Job& batch, const Profile& profile, const Limits&
   return table;
 }
 
-Json to_json(const SteadyTable& table) {
-  Json json{{"in_flight", table.in_flight}, {"kernel_factors", table.factors}, {"choices", Json::array()}};
-  for (std::size_t c = 0; c < table.choices.size(); ++c) {
-    Json rows = Json::array();
-    for (const SteadyState& s : table.states[c]) rows.push_back({s.period.count(), s.span.count(), s.kernels.count()});
-    json["choices"].push_back(
-        {{"choice", to_json(table.choices[c])}, {"states", {{"values", std::move(rows)}, {"unit", "s"}}}});
+namespace {
+
+/// Period, span and time of the kernels, in seconds.
+struct SteadyStateForm {
+  static Json write(const SteadyState& s) { return {s.period.count(), s.span.count(), s.kernels.count()}; }
+  static SteadyState read(const JsonReader& s) {
+    if (s.size() != 3) s.fail("period, span and kernels");
+    return {.period = Seconds{s.at(0).positive()},
+            .span = Seconds{s.at(1).positive()},
+            .kernels = Seconds{s.at(2).non_negative()}};
   }
-  return json;
+  static Json schema() {
+    return {{"type", "array"}, {"items", {{"type", "number"}, {"minimum", 0}}}};
+  }
+};
+
+/// The times of a choice for each factor.
+struct StatesOfChoice {
+  std::vector<SteadyState> values;
+};
+template <class V, Like<StatesOfChoice> R>
+void describe(V& v, R& states) {
+  v.field("values", states.values, "for each factor the period, the span and the time of the kernels of a batch",
+          ListOf<SteadyState, SteadyStateForm>{});
+  v.constant("unit", "s");
+}
+struct SteadyChoice {
+  Choice choice;
+  StatesOfChoice states;
+};
+template <class V, Like<SteadyChoice> R>
+void describe(V& v, R& one) {
+  v.field("choice", one.choice, "a way to run a batch");
+  v.field("states", one.states, "its times");
 }
 
-SteadyTable steady_table_from_json(const JsonReader& json) {
-  json.only_keys({"in_flight", "kernel_factors", "choices"});
-  SteadyTable table{.in_flight = static_cast<std::uint32_t>(json.at("in_flight").unsigned_integer())};
-  const JsonReader factors = json.at("kernel_factors");
-  for (std::size_t i = 0; i < factors.size(); ++i) {
-    table.factors.push_back(factors.at(i).positive());
-    if (i > 0 && table.factors[i] <= table.factors[i - 1]) factors.at(i).fail("a factor larger than the one before");
-  }
-  const JsonReader choices = json.at("choices");
-  for (std::size_t c = 0; c < choices.size(); ++c) {
-    const JsonReader one = choices.at(c);
-    one.only_keys({"choice", "states"});
-    table.choices.push_back(choice_from_json(one.at("choice")));
-    const JsonReader states = one.at("states").at("values");
-    if (one.at("states").at("unit").string() != "s") one.at("states").at("unit").fail("\"s\"");
-    if (states.size() != table.factors.size()) states.fail("a state for each factor");
-    auto& read = table.states.emplace_back();
-    for (std::size_t i = 0; i < states.size(); ++i) {
-      const JsonReader s = states.at(i);
-      if (s.size() != 3) s.fail("period, span and kernels");
-      read.push_back({.period = Seconds{s.at(0).positive()},
-                      .span = Seconds{s.at(1).positive()},
-                      .kernels = Seconds{s.at(2).non_negative()}});
-    }
-  }
-  if (table.choices.empty() || table.factors.empty()) json.fail("at least one choice and one factor");
-  return table;
+/// The table as files have it, choice by choice.
+struct TableByChoice {
+  std::uint32_t in_flight = 1;
+  std::vector<double> factors;
+  std::vector<SteadyChoice> choices;
+};
+template <class V, Like<TableByChoice> R>
+void describe(V& v, R& table) {
+  v.field("in_flight", table.in_flight, "number of batches in flight", one_or_more<std::uint32_t>);
+  v.field("kernel_factors", table.factors, "factors of the planned time of the kernel, ascending",
+          ListOf<double, Positive>{{}, 1});
+  v.field("choices", table.choices, "the choices with their times", ListOf<SteadyChoice>{{}, 1});
 }
+
+}  // namespace
+
+Json to_json(const SteadyTable& table) {
+  TableByChoice record{.in_flight = table.in_flight, .factors = table.factors, .choices = {}};
+  for (std::size_t c = 0; c < table.choices.size(); ++c)
+    record.choices.push_back({table.choices[c], {table.states[c]}});
+  return write_record(record);
+}
+
+void from_json(const JsonReader& json, SteadyTable& table) {
+  TableByChoice record;
+  read_whole_record(json, record);
+  for (std::size_t i = 1; i < record.factors.size(); ++i)
+    if (record.factors[i] <= record.factors[i - 1])
+      json.at("kernel_factors").at(i).fail("a factor larger than the one before");
+  table = {.in_flight = record.in_flight, .choices = {}, .factors = record.factors, .states = {}};
+  for (std::size_t c = 0; c < record.choices.size(); ++c) {
+    std::vector<SteadyState>& states = record.choices[c].states.values;
+    if (states.size() != table.factors.size())
+      json.at("choices").at(c).at("states").at("values").fail("a state for each factor");
+    table.choices.push_back(std::move(record.choices[c].choice));
+    table.states.push_back(std::move(states));
+  }
+}
+
+Json json_schema(const SteadyTable&) { return schema_of<TableByChoice>(); }
 
 }  // namespace shiplap

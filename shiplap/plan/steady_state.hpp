@@ -53,6 +53,7 @@ SteadyTable steady_table(const Job& batch, const Profile&, const Limits&, const 
 /// Writes the table, with exact times in seconds.
 Json to_json(const SteadyTable&);
 /// Reads what to_json wrote. Throws Error that names the key.
-SteadyTable steady_table_from_json(const JsonReader&);
+void from_json(const JsonReader&, SteadyTable&);
+Json json_schema(const SteadyTable&);  ///< JSON Schema of what to_json writes
 
 }  // namespace shiplap

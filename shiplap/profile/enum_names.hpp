@@ -2,41 +2,27 @@
 #pragma once
 
 #include <array>
-#include <string_view>
-#include <utility>
 
-#include "shiplap/core/error.hpp"
+#include "shiplap/core/enum_names.hpp"
 #include "shiplap/profile/profile.hpp"
 
 namespace shiplap {
 
-template <class E, std::size_t n>
-using EnumNames = std::array<std::pair<E, std::string_view>, n>;
+using std::string_view_literals::operator""sv;
 
-inline constexpr EnumNames<EngineOrder, 2> engine_order_names{
-    {{EngineOrder::submission, "submission"}, {EngineOrder::readiness, "readiness"}}};
-inline constexpr EnumNames<ImplicitSync, 3> implicit_sync_names{{{ImplicitSync::none, "none"},
-                                                                 {ImplicitSync::until_started, "until_started"},
-                                                                 {ImplicitSync::until_ended, "until_ended"}}};
-inline constexpr EnumNames<Origin, 6> origin_names{{{Origin::measured, "measured"},
-                                                    {Origin::simulated, "simulated"},
-                                                    {Origin::published, "published"},
-                                                    {Origin::derived, "derived"},
-                                                    {Origin::assumed, "assumed"},
-                                                    {Origin::planted, "planted"}}};
+inline constexpr std::array engine_order_names{std::pair{EngineOrder::submission, "submission"sv},
+                                               std::pair{EngineOrder::readiness, "readiness"sv}};
+inline constexpr std::array implicit_sync_names{std::pair{ImplicitSync::none, "none"sv},
+                                                std::pair{ImplicitSync::until_started, "until_started"sv},
+                                                std::pair{ImplicitSync::until_ended, "until_ended"sv}};
+inline constexpr std::array origin_names{
+    std::pair{Origin::measured, "measured"sv},   std::pair{Origin::simulated, "simulated"sv},
+    std::pair{Origin::published, "published"sv}, std::pair{Origin::derived, "derived"sv},
+    std::pair{Origin::assumed, "assumed"sv},     std::pair{Origin::planted, "planted"sv}};
 
 /// The names of all enumerators of an enumeration.
-constexpr const auto& names_of(EngineOrder) { return engine_order_names; }
-constexpr const auto& names_of(ImplicitSync) { return implicit_sync_names; }
-constexpr const auto& names_of(Origin) { return origin_names; }
-
-/// The name of an enumerator.
-template <class E>
-requires requires(E e) { names_of(e); }
-std::string_view name_of(E value) {
-  for (const auto& [known, name] : names_of(value))
-    if (known == value) return name;
-  throw Error("a profile holds an enumerator without a name");
-}
+constexpr EnumNames<EngineOrder> names_of(EngineOrder) { return engine_order_names; }
+constexpr EnumNames<ImplicitSync> names_of(ImplicitSync) { return implicit_sync_names; }
+constexpr EnumNames<Origin> names_of(Origin) { return origin_names; }
 
 }  // namespace shiplap

@@ -109,7 +109,7 @@ class ObjectReader {
             std::uint64_t most = std::numeric_limits<std::uint64_t>::max()) {
     const JsonReader in = in_.at(name);
     if constexpr (std::is_enum_v<T>)
-      member = read_enum<T>(in);
+      member = Form<T>::read(in);
     else if constexpr (std::is_same_v<T, Bytes>)
       member = read_bytes(in);
     else if constexpr (std::is_same_v<T, bool>)

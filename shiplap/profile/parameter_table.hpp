@@ -20,6 +20,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "shiplap/core/like.hpp"
 #include "shiplap/profile/profile.hpp"
 #include "shiplap/profile/quantity.hpp"
 
@@ -76,10 +77,6 @@ struct RowsInfo {
   std::string_view meaning;  ///< one phrase, for the schema
   bool may_be_empty = true;  ///< whether it may be empty with a reason (Profile::missing)
 };
-
-/// Whether T is `Known` or `const Known`.
-template <class T, class Known>
-concept Like = std::same_as<std::remove_const_t<T>, Known>;
 
 namespace tags {
 inline constexpr Tag gaps{ParameterGroup::gaps, CostTerm::gaps};

@@ -152,7 +152,7 @@ Profile profile_from_json(const Json& json, const std::string& source) {
                 "submission", "missing", "residuals", "measurements"});
   Profile profile;
   profile.name = read_text(in.at("name"));
-  profile.origin = read_enum<Origin>(in.at("origin"));
+  profile.origin = Form<Origin>::read(in.at("origin"));
   profile.source = read_text(in.at("source"));
   profile.conditions = read_map<std::string>(in.at("conditions"), [](const JsonReader& fact) { return fact.string(); });
   profile.missing = read_list(in.at("missing"), read_missing);

@@ -14,21 +14,11 @@
 #include <vector>
 
 #include "shiplap/core/json.hpp"
+#include "shiplap/core/record.hpp"
 #include "shiplap/profile/enum_names.hpp"
 #include "shiplap/profile/profile.hpp"
 
 namespace shiplap {
-
-template <class E>
-E read_enum(const JsonReader& in) {
-  const std::string text = in.string();
-  std::string all;
-  for (const auto& [value, name] : names_of(E{})) {
-    if (name == text) return value;
-    all.append(all.empty() ? "one of " : ", ").append(name);
-  }
-  in.fail(all);
-}
 
 inline std::string read_text(const JsonReader& in) {
   std::string text = in.string();

@@ -3,20 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/schedule/names.hpp"
 
 namespace shiplap {
-namespace {
-
-constexpr std::array<std::pair<Mover::Kind, std::string_view>, 4> mover_names{{{Mover::Kind::copies, "copies"},
-                                                                               {Mover::Kind::batch, "batch"},
-                                                                               {Mover::Kind::strided, "strided"},
-                                                                               {Mover::Kind::kernel, "kernel"}}};
-
-}  // namespace
 
 std::uint64_t calls_of(const Mover& mover, std::uint64_t blocks) {
   return mover.kind == Mover::Kind::copies ? blocks : 1;
@@ -36,18 +28,12 @@ std::uint64_t blocks_of_pool(Bytes pool, Bytes block, Bytes pitch) {
 }
 
 std::string_view name_of(Mover::Kind kind) {
-  for (const auto& [known, name] : mover_names)
-    if (known == kind) return name;
-  throw Error("not a kind of mover");
+  return name_of<Mover::Kind>(kind);
 }
 
 Mover::Kind parse_mover(std::string_view text) {
-  std::string names;
-  for (const auto& [kind, name] : mover_names) {
-    if (name == text) return kind;
-    names += (names.empty() ? "" : ", ") + std::string(name);
-  }
-  throw UsageError(fmt::format("'{}' is no mover of blocks; use one of {}", text, names));
+  if (const auto kind = value_of<Mover::Kind>(text)) return *kind;
+  throw UsageError(fmt::format("'{}' is no mover of blocks; use one of {}", text, all_names<Mover::Kind>()));
 }
 
 std::string to_string(const Mover& mover) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/schedule/names.hpp"
 #include "shiplap/schedule/races.hpp"
 
 namespace shiplap {
@@ -176,9 +177,8 @@ std::string to_string(Place place) {
 }
 
 MemoryKind parse_array_memory(std::string_view name) {
-  for (const MemoryKind kind : {MemoryKind::pageable, MemoryKind::pinned, MemoryKind::managed})
-    if (name == to_string(kind)) return kind;
-  throw UsageError(fmt::format("memory \"{}\": give pageable, pinned or managed", name));
+  if (const auto kind = value_of<MemoryKind>(name)) return *kind;
+  throw UsageError(fmt::format("memory \"{}\": give one of {}", name, all_names<MemoryKind>()));
 }
 
 std::string to_string(MemoryKind kind) {

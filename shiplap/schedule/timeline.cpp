@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/schedule/names.hpp"
 #include "shiplap/schedule/schedule.hpp"
 
 namespace shiplap {
@@ -39,23 +40,7 @@ std::vector<OpId> previous_in_stream(const Schedule& schedule) {
 
 }  // namespace
 
-std::string to_string(Engine engine) {
-  switch (engine) {
-    case Engine::copy_h2d:
-      return "copy H2D";
-    case Engine::copy_d2h:
-      return "copy D2H";
-    case Engine::copy_shared:
-      return "copy shared";
-    case Engine::copy_d2d:
-      return "copy D2D";
-    case Engine::compute:
-      return "compute";
-    case Engine::host:
-      return "host";
-  }
-  throw Error("not an engine");
-}
+std::string to_string(Engine engine) { return std::string(name_of(engine)); }
 
 Seconds busy_time(const Timeline& timeline, Engine engine) {
   // A makespan without spans does not tell busy times, and 0 would be wrong.

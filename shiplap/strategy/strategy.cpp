@@ -12,19 +12,9 @@
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/spelling.hpp"
 #include "shiplap/strategy/chunked.hpp"
+#include "shiplap/strategy/names.hpp"
 
 namespace shiplap {
-namespace {
-
-struct NamedLayout {
-  Layout layout;
-  std::string_view name;
-};
-constexpr std::array layout_names{NamedLayout{Layout::per_chunk, "per-chunk"}, NamedLayout{Layout::few, "few"},
-                                  NamedLayout{Layout::three, "three"}, NamedLayout{Layout::one_engine, "one-engine"},
-                                  NamedLayout{Layout::implicit_sync, "implicit-sync"}};
-
-}  // namespace
 
 std::span<const Strategy> strategies() {
   static const std::array table{explicit_strategy, streams_strategy,       implicit_strategy,
@@ -66,11 +56,7 @@ std::string to_string(Layout layout, std::uint32_t streams) {
   throw Error("a layout that does not exist");
 }
 
-std::string_view name_of(Layout layout) {
-  for (const auto& [named, name] : layout_names)
-    if (named == layout) return name;
-  throw Error("a layout that does not exist");
-}
+std::string_view name_of(Layout layout) { return name_of<Layout>(layout); }
 
 std::string to_string(const Choice& choice) {
   if (choice.gather || choice.scatter) {
@@ -130,12 +116,12 @@ Ramp parse_ramp(std::string_view text) {
 
 void parse_layout(std::string_view text, Choice& into) {
   const bool numbered = text.starts_with("few:");
-  const auto found = std::ranges::find(layout_names, numbered ? "few" : text, &NamedLayout::name);
-  if (found == layout_names.end())
+  const auto layout = value_of<Layout>(numbered ? "few" : text);
+  if (!layout)
     throw UsageError(fmt::format(
         "`layout` {}: there is no such layout; there are: per-chunk, few, few:N, three, one-engine, implicit-sync",
         text));
-  into.layout = found->layout;
+  into.layout = *layout;
   if (!numbered) return;
   const std::uint64_t streams = parse_count(text.substr(4), "`layout` few:N");
   if (streams == 0) throw UsageError("`layout` few:0: at least one stream is needed");
@@ -147,9 +133,9 @@ void parse_layout(std::string_view text, Choice& into) {
 }
 
 IssueOrder parse_order(std::string_view text) {
-  if (text == "depth") return IssueOrder::depth;
-  if (text == "breadth") return IssueOrder::breadth;
-  throw UsageError(fmt::format("`order` {}: there is no such order; there are: depth, breadth", text));
+  if (const auto order = value_of<IssueOrder>(text)) return *order;
+  throw UsageError(
+      fmt::format("`order` {}: there is no such order; there are: {}", text, all_names<IssueOrder>()));
 }
 
 }  // namespace shiplap

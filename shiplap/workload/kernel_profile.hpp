@@ -12,7 +12,9 @@ namespace shiplap {
 /// Writes every field of the cost.
 Json to_json(const KernelCost&);
 /// Reads what to_json wrote. Throws Error that names the source and the key.
-KernelCost kernel_cost_from_json(const JsonReader&);
+void from_json(const JsonReader&, KernelCost&);
+/// The JSON Schema of what to_json writes.
+Json json_schema(const KernelCost&);
 
 /// Writes the kernel profile of a workload (docs/schema/kernel-profile.schema.json). Throws Error that names the path.
 void save_kernel_profile(const std::string& workload, const std::string& device_name, const KernelCost&,

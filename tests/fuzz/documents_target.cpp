@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "shiplap/core/json.hpp"
+#include "shiplap/core/record.hpp"
 #include "shiplap/evaluate/evaluation.hpp"
 #include "shiplap/fleet/history.hpp"
 #include "shiplap/fleet/node_result.hpp"
@@ -59,7 +60,7 @@ void read_history_or_check(std::string_view bytes) {
     const Json again = parse_json(text_of(history.to_json()), document_name);
     History::from_json(JsonReader(again, document_name));
   }
-  read_or_refused([&] { return race_from_json(reader); });
+  read_or_refused([&] { return Form<RaceResult>::read(reader); });
 }
 
 void read_rank_message(std::string_view bytes) {

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "shiplap/core/json.hpp"
+#include "shiplap/core/record.hpp"
 #include "shiplap/plan/ranking.hpp"
 #include "shiplap/plan/what_if.hpp"
 #include "shiplap/profile/profile.hpp"
@@ -79,7 +80,7 @@ void read_profile(std::string_view bytes) {
 void read_kernel_profile(std::string_view bytes) {
   const auto cost = read_or_refused([&] {
     const Json json = parse_json(bytes, document_of_profile);
-    return kernel_cost_from_json(JsonReader(json, document_of_profile));
+    return Form<KernelCost>::read(JsonReader(json, document_of_profile));
   });
   if (!cost) return;
   Workload workload = small_workload(MemoryKind::pinned);

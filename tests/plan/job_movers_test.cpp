@@ -7,6 +7,7 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/json.hpp"
+#include "shiplap/core/record.hpp"
 #include "shiplap/plan/ranking.hpp"
 #include "shiplap/sim/simulate.hpp"
 #include "shiplap/strategy/strategy.hpp"
@@ -117,13 +118,13 @@ TEST(JobMovers, of_a_choice_are_kept_in_its_json) {
   const Json json = to_json(choice);
   EXPECT_EQ(json.at("gather"), Json::parse(R"({"kind": "kernel", "grid": 32})"));
   EXPECT_EQ(json.at("scatter"), Json::parse(R"({"kind": "batch", "grid": null})"));
-  EXPECT_EQ(choice_from_json(JsonReader(json, "choice")), choice);
+  EXPECT_EQ(Form<Choice>::read(JsonReader(json, "choice")), choice);
 }
 
 TEST(ChoiceWithMovers, is_not_read_with_a_mover_that_does_not_exist) {
   Json json = to_json(Choice{.strategy = "streams", .chunks = 4, .gather = Mover{.kind = Mover::Kind::copies}});
   json["gather"]["kind"] = "conveyor";
-  const std::string said = message_of([&] { choice_from_json(JsonReader(json, "a choice")); });
+  const std::string said = message_of([&] { Form<Choice>::read(JsonReader(json, "a choice")); });
   EXPECT_NE(said.find("gather"), std::string::npos) << said;
   EXPECT_NE(said.find("'conveyor' is no mover of blocks"), std::string::npos) << said;
 }

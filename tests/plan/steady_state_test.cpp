@@ -94,14 +94,14 @@ TEST(SteadyTable, comes_back_from_json_as_it_was) {
   const Job job = batch(4_MiB, 1_MiB, microseconds(60));
   const SteadyTable table = steady_table(job, planted_profile(), roomy, steady_choices(job), 2);
   const Json json = parse_json(to_json(table).dump(), "text");
-  const SteadyTable again = steady_table_from_json(JsonReader(json, "text"));
+  const SteadyTable again = Form<SteadyTable>::read(JsonReader(json, "text"));
   EXPECT_EQ(again.choices, table.choices);
   EXPECT_EQ(again.factors, table.factors);
   for (std::size_t c = 0; c < table.choices.size(); ++c)
     EXPECT_EQ(again.at(c, 1.3, 1.1).period, table.at(c, 1.3, 1.1).period);
   Json damaged = json;
   damaged["choices"][0]["states"]["values"].erase(0);
-  EXPECT_EQ(message_of([&] { steady_table_from_json(JsonReader(damaged, "text")); }),
+  EXPECT_EQ(message_of([&] { Form<SteadyTable>::read(JsonReader(damaged, "text")); }),
             "text: choices[0].states.values: expected a state for each factor, got an array of 24");
 }
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "shiplap/core/quantity_json.hpp"
+#include "shiplap/core/record.hpp"
 #include "shiplap/plan/ranking.hpp"
 #include "shiplap/report/page/quantity.hpp"
 #include "shiplap/report/page/sections.hpp"
@@ -25,10 +25,10 @@ DataTable candidates_of(const JsonReader& candidates, double bound, const Choice
     const Quantity predicted = quantity_of(candidate.at("predicted"));
     const bool tied = candidate.at("tied_with_fastest").boolean();
     table.rows.push_back(
-        {number_cell(static_cast<double>(i + 1), std::to_string(i + 1)), to_string(choice_from_json(candidate)),
+        {number_cell(static_cast<double>(i + 1), std::to_string(i + 1)), to_string(Form<Choice>::read(candidate)),
          time_cell(predicted),
          bound > 0 ? number_cell(predicted.value / bound, fmt::format("{:.3f}", predicted.value / bound)) : Cell("–"),
-         choice_from_json(candidate) == chosen ? "the plan's choice"
+         Form<Choice>::read(candidate) == chosen ? "the plan's choice"
          : tied                                ? "tie"
                                                : ""});
   }
@@ -82,7 +82,7 @@ Part plan_part(const JsonReader& json, const std::string& source) {
   const Quantity predicted = positive_quantity_of(chosen.at("predicted"));
   const std::string strategy = chosen.at("strategy").string();
   std::string summary = fmt::format("{} on profile {}: take {}, predicted to take {}", job, json.at("profile").string(),
-                                    to_string(choice_from_json(chosen)), time_cell(predicted).text);
+                                    to_string(Form<Choice>::read(chosen)), time_cell(predicted).text);
   for (const auto& [other, time] : best_by_strategy(candidates))
     if (other != strategy) {
       summary += fmt::format("; {} is predicted to take {} ({}{})", other, to_string(Seconds{time.value}),
@@ -101,7 +101,7 @@ Part plan_part(const JsonReader& json, const std::string& source) {
   part.section.sentences.push_back("In detail: " + json.at("why").string());
   part.section.sentences.push_back(fmt::format("The time of the kernel is {}.", json.at("kernel_cost").string()));
   part.section.figures.emplace_back(
-      candidates_of(candidates, positive_quantity_of(json.at("bound")).value, choice_from_json(chosen)));
+      candidates_of(candidates, positive_quantity_of(json.at("bound")).value, Form<Choice>::read(chosen)));
   if (const JsonReader refused = json.at("refused"); refused.size() > 0)
     part.section.figures.emplace_back(refused_of(refused));
   return part;

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "shiplap/core/record.hpp"
 #include "shiplap/plan/ranking.hpp"
 #include "shiplap/report/page/quantity.hpp"
 #include "shiplap/report/page/sections.hpp"
@@ -79,7 +80,7 @@ Part run_part(const JsonReader& json, const std::string& source) {
                         .source = source}};
   std::string summary =
       fmt::format("{} on {} with {}: {} {}, predicted {} ({})", job, json.at("device").string(),
-                  to_string(choice_from_json(json.at("choice"))), label, time_cell(times.observed).text,
+                  to_string(Form<Choice>::read(json.at("choice"))), label, time_cell(times.observed).text,
                   time_cell(times.predicted).text, signed_percent(times.predicted.value / times.observed.value - 1));
   if (times.bound) summary += fmt::format("; {:.3f} times the bound", times.observed.value / times.bound->value);
   if (json.at("simulated").boolean()) summary += " (simulated, not observed)";

@@ -1,0 +1,30 @@
+// The names of enumerators of schedules in files and parameters.
+#pragma once
+
+#include <array>
+
+#include "shiplap/core/enum_names.hpp"
+#include "shiplap/schedule/blocks.hpp"
+#include "shiplap/schedule/timeline.hpp"
+
+namespace shiplap {
+
+using std::string_view_literals::operator""sv;
+
+/// The kinds of memory that a user's arrays can be in.
+inline constexpr std::array array_memory_names{std::pair{MemoryKind::pageable, "pageable"sv},
+                                               std::pair{MemoryKind::pinned, "pinned"sv},
+                                               std::pair{MemoryKind::managed, "managed"sv}};
+inline constexpr std::array engine_names{
+    std::pair{Engine::copy_h2d, "copy H2D"sv},       std::pair{Engine::copy_d2h, "copy D2H"sv},
+    std::pair{Engine::copy_shared, "copy shared"sv}, std::pair{Engine::copy_d2d, "copy D2D"sv},
+    std::pair{Engine::compute, "compute"sv},         std::pair{Engine::host, "host"sv}};
+inline constexpr std::array mover_names{
+    std::pair{Mover::Kind::copies, "copies"sv}, std::pair{Mover::Kind::batch, "batch"sv},
+    std::pair{Mover::Kind::strided, "strided"sv}, std::pair{Mover::Kind::kernel, "kernel"sv}};
+
+constexpr EnumNames<MemoryKind> names_of(MemoryKind) { return array_memory_names; }
+constexpr EnumNames<Engine> names_of(Engine) { return engine_names; }
+constexpr EnumNames<Mover::Kind> names_of(Mover::Kind) { return mover_names; }
+
+}  // namespace shiplap
