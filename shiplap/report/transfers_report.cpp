@@ -23,7 +23,8 @@ struct TransferWay {
 constexpr std::array transfer_ways{
     TransferWay{"pinned, copy engine", {"copy.pinned.h2d", "copy.pinned.d2h", "copy.pinned.both"}},
     TransferWay{"pinned, copies in a row", {"burst.pinned.h2d", "burst.pinned.d2h", nullptr}},
-    TransferWay{"pinned, not in the CPU's caches", {"copy.pinned.h2d.flushed", "copy.pinned.d2h.flushed", "copy.pinned.both.flushed"}},
+    TransferWay{"pinned, not in the CPU's caches",
+                {"copy.pinned.h2d.flushed", "copy.pinned.d2h.flushed", "copy.pinned.both.flushed"}},
     TransferWay{"pinned by the driver", {"copy.driver_pinned.h2d", "copy.driver_pinned.d2h", nullptr}},
     TransferWay{"write-combined", {"copy.write_combined.h2d", "copy.write_combined.d2h", nullptr}},
     TransferWay{"mapped, kernels (zero-copy)", {"mapped.read", "mapped.write", "mapped.both"}},

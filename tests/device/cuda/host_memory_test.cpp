@@ -32,7 +32,8 @@ struct FakeHwloc {
   std::string_view fails{};            ///< name of the call that fails, with EPERM
   bool several_nodes = false;          ///< whether the host has two NUMA nodes, to which memory is bound in name only
   std::vector<int> memory_policies{};  ///< those that were set since then
-  /// The processors to which every thread is bound, as a list; "": hwloc says and binds. On a planned host hwloc cannot.
+  /// The processors to which every thread is bound, as in "2-5"; "": hwloc is asked, which cannot bind threads to those
+  /// of another host than this.
   std::string bound_to{};
 };
 FakeHwloc fake_hwloc;
@@ -257,8 +258,8 @@ TEST_F(HostMemoryFake, thread_that_may_use_some_cores_of_a_node_stays_on_them) {
   ASSERT_EQ(sched_setaffinity(0, sizeof(all), &all), 0);
 }
 
-/// Where threads of a host with two sockets run that may use processors 2 to 5, which are of both sockets: one line on
-/// stderr for each case. The process ends, because hwloc looks at the host once.
+/// Shows where the threads of a process run that may use processors 2 to 5 of a host with two sockets of four cores:
+/// one line on stderr for each case. Then the process ends, because hwloc looks at the host once.
 [[noreturn]] void show_threads_on_two_sockets() {
   setenv("HWLOC_SYNTHETIC", "pack:2 [numa] core:4 pu:1", 1);
   fake_hwloc = {};
