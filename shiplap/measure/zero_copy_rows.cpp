@@ -87,7 +87,8 @@ std::vector<Point> mapped_points(const Setting& setting) {
 /// caches change, and they access little memory, which is soon flushed.
 constexpr std::uint64_t blocks_on_flushed_memory = 4;
 
-/// One of `mapped_points`, so that a point with cached memory stands beside it.
+/// One of `mapped_points`, so that a point without a flush stands beside it. The GPU fills mapped memory, so the CPU's
+/// caches hold at most what the processor keeps of the writes of devices.
 std::vector<Point> flushed_mapped_points(const Setting& setting) {
   not_in_quick(setting);
   std::vector<Point> points = mapped_points(setting);
