@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "cli/common.hpp"
+#include "shiplap/measure/check.hpp"
 #include "shiplap/report/measurements_report.hpp"
 #include "shiplap/report/progress.hpp"
 
@@ -26,6 +27,7 @@ Measured measure_profile(MeasurableDevice& device, MeasureOptions options, const
   measured.result = measure(device, options);
   progress.clear();
   measured.profile = profile_from(measured.result, device.info(), command);
+  if (const std::string warning = governor_warning(measured.profile.conditions); !warning.empty()) note(warning);
   return measured;
 }
 

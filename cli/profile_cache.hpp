@@ -11,7 +11,8 @@ namespace shiplap::cli {
 /// stderr, and caches the result.
 Profile profile_of(MeasurableDevice&);
 
-/// Measures with progress on stderr and fits; `command` goes into the profile as its source.
+/// Measures with progress on stderr and fits; `command` goes into the profile as its source. Notes on stderr when the
+/// governor of a CPU is not `performance`.
 Measured measure_profile(MeasurableDevice&, MeasureOptions, const std::string& command);
 
 }  // namespace shiplap::cli

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <bit>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
@@ -140,19 +139,6 @@ void limit_cpus(CgroupLimits& limits, std::optional<std::int64_t> quota, std::op
   if (!limits.cpus || cpus < *limits.cpus) limits.cpus = cpus;
 }
 
-unsigned cpus_of_affinity() {
-  // The kernel refuses masks that are smaller than its own.
-  for (std::size_t cpus = 1024; cpus <= (std::size_t{1} << 20); cpus *= 2) {
-    std::vector<unsigned long> mask(cpus / std::numeric_limits<unsigned long>::digits);
-    if (sched_getaffinity(0, mask.size() * sizeof(unsigned long), reinterpret_cast<cpu_set_t*>(mask.data())) != 0)
-      continue;
-    unsigned count = 0;
-    for (const unsigned long word : mask) count += static_cast<unsigned>(std::popcount(word));
-    return std::max(1u, count);
-  }
-  return static_cast<unsigned>(std::max(1l, sysconf(_SC_NPROCESSORS_ONLN)));
-}
-
 }  // namespace
 
 CgroupLimits cgroup_limits(const fs::path& root) {
@@ -177,9 +163,25 @@ CgroupLimits cgroup_limits(const fs::path& root) {
   return limits;
 }
 
+std::vector<unsigned> cpus_of_affinity() {
+  constexpr unsigned bits = std::numeric_limits<unsigned long>::digits;
+  std::vector<unsigned> numbers;
+  // The kernel refuses masks that are smaller than its own.
+  for (std::size_t cpus = 1024; numbers.empty() && cpus <= (std::size_t{1} << 20); cpus *= 2) {
+    std::vector<unsigned long> mask(cpus / bits);
+    if (sched_getaffinity(0, mask.size() * sizeof(unsigned long), reinterpret_cast<cpu_set_t*>(mask.data())) != 0)
+      continue;
+    for (unsigned cpu = 0; cpu < cpus; ++cpu)
+      if ((mask[cpu / bits] >> cpu % bits & 1) != 0) numbers.push_back(cpu);
+  }
+  return numbers;
+}
+
 unsigned usable_cpus() {
   static const std::optional<double> of_cgroup = cgroup_limits().cpus;
-  const unsigned of_mask = cpus_of_affinity();
+  const std::size_t in_mask = cpus_of_affinity().size();
+  const unsigned of_mask =
+      in_mask > 0 ? static_cast<unsigned>(in_mask) : static_cast<unsigned>(std::max(1l, sysconf(_SC_NPROCESSORS_ONLN)));
   return of_cgroup ? std::clamp(static_cast<unsigned>(std::ceil(*of_cgroup)), 1u, of_mask) : of_mask;
 }
 

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <vector>
 
 #include "shiplap/core/units.hpp"
 
@@ -18,6 +19,10 @@ struct CgroupLimits {
 /// Reads the limits of cgroup version 1 or 2 under this root of the file system, of which tests make their own. What
 /// cannot be read limits nothing.
 CgroupLimits cgroup_limits(const std::filesystem::path& root = "/");
+
+/// Numbers of the hardware threads in the affinity mask of the calling thread, as the system counts them, in increasing
+/// order; empty where the system does not tell.
+std::vector<unsigned> cpus_of_affinity();
 
 /// Number of hardware threads that this process may keep busy, at least 1: those of its affinity mask, and no more than
 /// the cgroup's processor time, rounded up.

@@ -47,5 +47,6 @@ std::optional<double> MeasurableDevice::fraction_on_host(const Memory&) const { 
 Conditions MeasurableDevice::state() const { return {}; }
 std::string MeasurableDevice::clocks_held_by() const { return {}; }
 GpuLoad MeasurableDevice::load() const { return {}; }
+std::shared_ptr<void> MeasurableDevice::on_cores_of(Place) const { return nullptr; }
 
 }  // namespace shiplap

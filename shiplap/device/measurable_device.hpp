@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -64,6 +65,11 @@ class MeasurableDevice : public Device {
   virtual std::string clocks_held_by() const;
   /// How much others use the GPU and its link now; unknown where it cannot be read.
   virtual GpuLoad load() const;
+  /// Keeps the calling thread, and threads that it starts meanwhile, on those of its cores that are on the NUMA node of
+  /// `place`, until the result is destroyed by the same thread; `Place::host()` is the node nearest to the GPU. The
+  /// thread stays as it is where it may use no core of the node, the system refuses, or the device, like a simulated
+  /// one, keeps no threads anywhere; the result can then be null. Throws Error for a node that the process cannot use.
+  virtual std::shared_ptr<void> on_cores_of(Place) const;
 };
 
 }  // namespace shiplap

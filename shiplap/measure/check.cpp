@@ -221,6 +221,25 @@ std::vector<CheckedFigure> check(const Profile& profile) {
   return std::move(checks.all);
 }
 
+std::string governor_warning(const Conditions& conditions) {
+  const std::string governors = condition(conditions, "host.governor");
+  // The condition lists several governors as in "performance (CPUs 0-7,16), powersave (CPUs 8-15)".
+  constexpr std::string_view separator = ", ";
+  for (std::size_t at = 0; at < governors.size();) {
+    const std::size_t end = std::min(governors.find(separator, at), governors.size());
+    const std::string_view entry = std::string_view(governors).substr(at, end - at);
+    const std::string_view governor = entry.substr(0, entry.find(" ("));
+    if (governor != "performance" && governor != unknown_fact)
+      return fmt::format(
+          "the frequency governor of the CPUs is {}: host threads may run below their full clock, so their calls and "
+          "copies take longer and vary more; set it to performance (as root: cpupower frequency-set -g performance) "
+          "and measure again",
+          governors);
+    at = end + separator.size();
+  }
+  return "";
+}
+
 Verdict verdict_of(const std::vector<CheckedFigure>& figures) {
   for (const Verdict verdict : {Verdict::bad, Verdict::busy, Verdict::low, Verdict::good})
     if (std::ranges::find(figures, verdict, &CheckedFigure::verdict) != figures.end()) return verdict;

@@ -42,6 +42,11 @@ std::vector<CheckedFigure> check(const Profile&);
 /// else good when any is good. When nothing could be told it is unknown.
 Verdict verdict_of(const std::vector<CheckedFigure>&);
 
+/// One sentence when the condition `host.governor` names a frequency governor other than `performance` (Comm|Scope,
+/// Pearson et al. 2019, section 2.2.3): which, what follows, and what to do. "" when all that are known are
+/// `performance`, or none is known.
+std::string governor_warning(const Conditions&);
+
 /// Names of the primitives that determine the figure of this name (`CheckedFigure::what`), in the order in which they
 /// are measured. The figure that counts bytes has the primitives of all figures. Throws Error for an unknown name.
 std::vector<std::string> primitives_for(std::string_view figure);

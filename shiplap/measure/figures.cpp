@@ -34,7 +34,7 @@ std::optional<Bytes> bytes_moved(const std::string& primitive, const std::map<st
   const auto bytes = arguments.find("bytes");
   if (!rate || bytes == arguments.end()) return std::nullopt;
   const std::uint64_t gpus = starts("all.") ? static_cast<std::uint64_t>(arguments.at("gpus")) : 1;
-  const std::uint64_t ways = (primitive.ends_with(".both") ? 2 : 1) * gpus;
+  const std::uint64_t ways = (moves_both_ways(primitive) ? 2 : 1) * gpus;
   return Bytes{static_cast<std::uint64_t>(bytes->second) * ways};
 }
 
@@ -57,6 +57,12 @@ Seconds fast_of_one(const std::map<double, double>& us) {
 }
 
 }  // namespace
+
+bool moves_both_ways(std::string_view primitive) {
+  constexpr std::string_view flushed = ".flushed";
+  if (primitive.ends_with(flushed)) primitive.remove_suffix(flushed.size());
+  return primitive.ends_with(".both");
+}
 
 std::optional<Bytes> bytes_of_run(const Measurement& m) {
   const auto moved = bytes_moved(m.primitive, m.arguments);

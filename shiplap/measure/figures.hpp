@@ -39,6 +39,9 @@ std::vector<Figure> figures(std::span<const Measurement>, const Conditions& = {}
 /// bandwidth.
 std::optional<Bytes> bytes_of_run(const Measurement&);
 
+/// Whether a primitive moves its bytes in both directions, as "copy.pinned.both" and "copy.pinned.both.flushed" do.
+bool moves_both_ways(std::string_view primitive);
+
 /// Name of a figure for people: "burst.pinned.h2d, 1 MiB", "mapped.read, 16 blocks, 8 MiB, width 16".
 std::string name_of(const Figure&);
 

@@ -47,7 +47,7 @@ std::optional<double> limit_of(const Figure& figure, const Conditions& condition
   if (starts("copy.device"))
     limit = device_memory_limit(conditions) / 2;  // a copy within device memory reads and
                                                   // writes each byte
-  if (figure.primitive.ends_with(".both") || starts("blocks.both.")) limit *= 2;
+  if (moves_both_ways(figure.primitive) || starts("blocks.both.")) limit *= 2;
   if (const auto gpus = figure.arguments.find("gpus"); gpus != figure.arguments.end()) limit *= gpus->second;
   if (limit <= 0) return std::nullopt;
   return limit;

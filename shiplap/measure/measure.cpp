@@ -61,15 +61,17 @@ SampleOptions sampling(Effort effort) {
 // point reveal it.
 bool visits_twice(Effort effort) { return effort != Effort::full; }
 
+/// The NUMA node of the host memory of a point: the one that it names, or the one nearest to the GPU.
+Place place_of(const Point& point) {
+  const Arguments& arguments = point.variants.front();
+  return arguments.contains("node") ? Place::host(static_cast<std::uint16_t>(arguments.at("node"))) : Place::host();
+}
+
 /// Groups the points by NUMA node, because the points of a group share their memory. The order of the points is kept.
 std::vector<std::vector<Point>> by_node(const std::vector<Point>& points) {
   std::vector<std::vector<Point>> groups;
-  const auto node = [](const Point& point) {
-    const auto found = point.variants.front().find("node");
-    return found == point.variants.front().end() ? 0.0 : found->second;
-  };
   for (const Point& point : points) {
-    if (groups.empty() || node(groups.back().front()) != node(point)) groups.emplace_back();
+    if (groups.empty() || place_of(groups.back().front()) != place_of(point)) groups.emplace_back();
     groups.back().push_back(point);
   }
   return groups;
@@ -92,8 +94,8 @@ struct DeadlinePassed {};
 
 class Measuring {
  public:
-  Measuring(MeasurableDevice& device, const MeasureOptions& options, std::size_t total)
-      : device_(device), options_(options), total_(total) {
+  Measuring(MeasurableDevice& device, const MeasureOptions& options, const DeviceInfo& info, std::size_t total)
+      : device_(device), options_(options), several_nodes_(info.numa_nodes.size() > 1), total_(total) {
     merge_state(options.state);
   }
 
@@ -149,6 +151,8 @@ class Measuring {
 
   void visit_group(const PrimitiveRow& row, const std::vector<Point>& points, bool again) {
     require_time();
+    // Whatever touches the memory runs near it: filling, copies, calls, comparisons, and threads that start meanwhile.
+    const auto bound = several_nodes_ ? device_.on_cores_of(place_of(points.front())) : nullptr;
     // Only points that are still to be measured need memory.
     std::vector<std::vector<Trial>> trials(points.size());
     std::vector<std::vector<const Measurement*>> known(points.size());
@@ -328,6 +332,7 @@ class Measuring {
 
   MeasurableDevice& device_;
   const MeasureOptions& options_;
+  bool several_nodes_;  ///< whether the process may use several NUMA nodes
   std::size_t total_;
   std::size_t done_ = 0;
   MeasureResult result_;
@@ -368,7 +373,7 @@ MeasureResult measure(MeasurableDevice& device, const MeasureOptions& options) {
   }
 
   warm_up_clocks(device, setting.info);
-  Measuring measuring(device, options, total);
+  Measuring measuring(device, options, setting.info, total);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (reasons[i].empty())
       measuring.row(*rows[i], points[i]);

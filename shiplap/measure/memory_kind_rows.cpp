@@ -39,6 +39,14 @@ std::vector<Point> both_points(const Setting& setting) {
   return some_points(setting);
 }
 
+// The sizes are among those of both_points, so that a point with cached memory stands beside each. Caches of today hold
+// both buffers of the larger size.
+std::vector<Point> flushed_both_points(const Setting& setting) {
+  require_two_engines(setting);
+  not_in_quick(setting);
+  return size_points(no_larger_than(setting.largest, {1_MiB, 16_MiB}));
+}
+
 std::vector<Point> device_points(const Setting& setting) {
   std::vector<Point> points;
   for (const Bytes size : no_larger_than(setting.largest, {16_MiB, 64_MiB, 128_MiB})) {
@@ -106,6 +114,10 @@ std::span<const PrimitiveRow> memory_kind_rows() {
           {"copy.pageable.d2h.flushed", "the same as copy.pageable.d2h with nothing in the CPU's caches", "events"},
           flushed_points,
           flushed_copy_of<device_to_host, MemoryKind::pageable>},
+      PrimitiveRow{
+          {"copy.pageable.both.flushed", "the same as copy.pageable.both with nothing in the CPU's caches", "events"},
+          flushed_both_points,
+          flushed_duplex_of<MemoryKind::pageable>},
       PrimitiveRow{{"copy.pinned.both", "one copy in each direction with pinned memory, by two threads", "events"},
                    both_points,
                    duplex_of<MemoryKind::pinned>},
@@ -117,6 +129,10 @@ std::span<const PrimitiveRow> memory_kind_rows() {
           {"copy.pinned.d2h.flushed", "the same as copy.pinned.d2h with nothing in the CPU's caches", "events"},
           some_points,
           flushed_copy_of<device_to_host>},
+      PrimitiveRow{
+          {"copy.pinned.both.flushed", "the same as copy.pinned.both with nothing in the CPU's caches", "events"},
+          flushed_both_points,
+          flushed_duplex_of<MemoryKind::pinned>},
       PrimitiveRow{{"copy.driver_pinned.h2d", "one copy to the GPU from memory that the driver allocated", "events"},
                    some_points,
                    copy_of<host_to_device, MemoryKind::driver_pinned>},

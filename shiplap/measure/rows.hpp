@@ -11,6 +11,7 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/measure/primitives.hpp"
+#include "shiplap/measure/trial_variants.hpp"
 
 namespace shiplap {
 
@@ -98,6 +99,10 @@ Trial flushed_copy_of(MeasurableDevice&, const Arguments& arguments) {
 template <MemoryKind kind>
 Trial duplex_of(MeasurableDevice&, const Arguments& arguments) {
   return duplex_copies(bytes(arguments), kind);
+}
+template <MemoryKind kind>
+Trial flushed_duplex_of(MeasurableDevice&, const Arguments& arguments) {
+  return flushed(duplex_copies(bytes(arguments), kind));
 }
 
 }  // namespace shiplap

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "shiplap/measure/trial_parts.hpp"
+#include "shiplap/measure/trial_variants.hpp"
 
 namespace shiplap {
 namespace {
@@ -72,16 +73,7 @@ Trial copy_burst(CopyDirection way, Bytes size, unsigned copies, MemoryKind host
   return trial;
 }
 
-Trial flushed_copy(CopyDirection way, Bytes size, MemoryKind host) {
-  Trial trial = copy_burst(way, size, 1, host);
-  const Copy& copy = std::get<Copy>(trial.schedule.ops.front().what);
-  trial.before = without_ops(trial.schedule);
-  trial.before->add({.what = HostCall{.kind = HostCall::Kind::flush,
-                                      .region = way == CopyDirection::host_to_device ? copy.from : copy.to},
-                     .stream = {},
-                     .after = {}});
-  return trial;
-}
+Trial flushed_copy(CopyDirection way, Bytes size, MemoryKind host) { return flushed(copy_burst(way, size, 1, host)); }
 
 Trial spread_burst(CopyDirection way, Bytes size, unsigned copies, unsigned streams) {
   Trial trial;

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "shiplap/measure/trial_parts.hpp"
+
 namespace shiplap {
 
 Trial in_one_batch(Trial trial) {
@@ -12,6 +14,21 @@ Trial in_one_batch(Trial trial) {
 
 Trial as_graph(Trial trial) {
   trial.schedule.as_graph = true;
+  return trial;
+}
+
+Trial flushed(Trial trial) {
+  Schedule before = trial.schedule;
+  before.ops.clear();
+  const auto agents = static_cast<std::uint32_t>(before.agents.size());
+  std::uint32_t number = 0;
+  for (std::uint32_t b = 0; b < before.buffers.size(); ++b) {
+    if (!before.buffers[b].place.is_host()) continue;
+    const Region whole{BufferId{b}, Bytes{0}, before.buffers[b].size};
+    before.add(by_agent(AgentId{number % agents}, HostCall{.kind = HostCall::Kind::flush, .region = whole}));
+    ++number;
+  }
+  trial.before = std::move(before);
   return trial;
 }
 

@@ -83,6 +83,21 @@ std::vector<Point> mapped_points(const Setting& setting) {
   return points;
 }
 
+/// Blocks of the kernels on flushed memory. The rate of so few depends on the latency of an access, which the CPU's
+/// caches change, and they access little memory, which is soon flushed.
+constexpr std::uint64_t blocks_on_flushed_memory = 4;
+
+/// One of `mapped_points`, so that a point without a flush stands beside it. The GPU fills mapped memory, so the CPU's
+/// caches hold at most what the processor keeps of the writes of devices.
+std::vector<Point> flushed_mapped_points(const Setting& setting) {
+  not_in_quick(setting);
+  std::vector<Point> points = mapped_points(setting);
+  std::erase_if(points, [](const Point& point) {
+    return point.variants.front().at("blocks") != static_cast<double>(blocks_on_flushed_memory);
+  });
+  return points;
+}
+
 /// Points of zero-copy kernels beside copies, as in hybrid pipelines.
 std::vector<Point> points_beside(const Setting& setting,
                                  const std::function<std::pair<double, double>(std::uint64_t)>& counts) {
@@ -115,6 +130,10 @@ ZeroCopyTrial kernels_of(ZeroCopyAccess access, const Arguments& arguments, unsi
 template <ZeroCopyAccess access>
 Trial mapped(MeasurableDevice& device, const Arguments& arguments) {
   return zero_copy_kernels(device, kernels_of(access, arguments, whole(arguments, "count")));
+}
+template <ZeroCopyAccess access>
+Trial mapped_and_flushed(MeasurableDevice& device, const Arguments& arguments) {
+  return flushed(mapped<access>(device, arguments));
 }
 /// The kernels are timed, and the copies outlast them.
 template <ZeroCopyAccess access, CopyDirection way>
@@ -161,6 +180,12 @@ std::span<const PrimitiveRow> zero_copy_rows() {
       PrimitiveRow{{"mapped.both", "kernels that read and write mapped host memory", "events"},
                    mapped_points,
                    mapped<ZeroCopyAccess::both>},
+      PrimitiveRow{{"mapped.read.flushed", "the same as mapped.read with nothing in the CPU's caches", "events"},
+                   flushed_mapped_points,
+                   mapped_and_flushed<ZeroCopyAccess::read>},
+      PrimitiveRow{{"mapped.write.flushed", "the same as mapped.write with nothing in the CPU's caches", "events"},
+                   flushed_mapped_points,
+                   mapped_and_flushed<ZeroCopyAccess::write>},
       PrimitiveRow{
           {"mapped.read.beside.d2h", "kernels that read mapped host memory beside copies from the GPU", "events"},
           beside_points,

@@ -6,6 +6,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <filesystem>
@@ -15,6 +16,7 @@
 #include <string_view>
 #include <system_error>
 #include <type_traits>
+#include <vector>
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/host_limits.hpp"
@@ -45,6 +47,19 @@ std::string first_word(const std::filesystem::path& path) {
   std::ifstream file(path);
   std::string word;
   return file >> word ? word : unknown_fact;
+}
+
+/// Numbers in increasing order, with ranges: "0-7,16".
+std::string with_ranges(const std::vector<unsigned>& numbers) {
+  std::string text;
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    std::size_t last = i;
+    while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) ++last;
+    text += fmt::format("{}{}", text.empty() ? "" : ",", numbers[i]);
+    if (last > i) text += fmt::format("-{}", numbers[last]);
+    i = last;
+  }
+  return text;
 }
 
 /// "on" or "off": whether the frequency driver lets cores run above their base clock.
@@ -145,11 +160,33 @@ Conditions host_facts() {
           {"host.memory_limit", memory_limit()},
           {"host.page_size", to_string(page_size)},
           {"host.huge_pages", huge_pages()},
-          {"host.governor", first_word("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")},
+          {"host.governor", governors_of(cpus_of_affinity())},
           {"host.turbo", turbo()},
           {"host.iommu", iommu()},
           {"host.hypervisor", hypervisor()},
           {"host.kernel", fmt::format("{} {} {}", system.sysname, system.release, system.machine)}};
+}
+
+std::string governors_of(const std::vector<unsigned>& cpus, const std::filesystem::path& root) {
+  std::vector<std::string> governors;  // in the order of their first CPU
+  std::vector<std::vector<unsigned>> cpus_with;
+  for (const unsigned cpu : cpus) {
+    const std::string governor =
+        first_word(root / fmt::format("sys/devices/system/cpu/cpu{}/cpufreq/scaling_governor", cpu));
+    const auto known = std::ranges::find(governors, governor);
+    const auto place = static_cast<std::size_t>(known - governors.begin());
+    if (known == governors.end()) {
+      governors.push_back(governor);
+      cpus_with.emplace_back();
+    }
+    cpus_with[place].push_back(cpu);
+  }
+  if (governors.empty()) return unknown_fact;
+  if (governors.size() == 1) return governors.front();
+  std::string text;
+  for (std::size_t i = 0; i < governors.size(); ++i)
+    text += fmt::format("{}{} (CPUs {})", i == 0 ? "" : ", ", governors[i], with_ranges(cpus_with[i]));
+  return text;
 }
 
 double pcie_link_rate(const std::string& link) {

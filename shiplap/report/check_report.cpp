@@ -63,6 +63,8 @@ std::string check_report(const NodeCheck& checked, const TextStyle& style) {
                          checked.attempts == 0 ? "it was not measured" : "bad figures are not judged",
                          fmt::join(checked.busy, "; ")));
   if (const std::string attempts = attempts_text(checked); !attempts.empty()) add_note(attempts);
+  if (const std::string warning = governor_warning(checked.profile.conditions); !warning.empty())
+    add_note("note: " + warning);
   return table.text(style) + notes;
 }
 

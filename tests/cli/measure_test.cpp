@@ -8,10 +8,15 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <utility>
 
+#include "cli/profile_cache.hpp"
 #include "shiplap/core/json.hpp"
+#include "shiplap/device/virtual/virtual_device.hpp"
 #include "tests/cli/program.hpp"
+#include "tests/support/forwarding_device.hpp"
 #include "tests/support/json_schema.hpp"
+#include "tests/support/planted_profile.hpp"
 
 namespace shiplap {
 namespace {
@@ -184,6 +189,51 @@ TEST_F(Cli, compare_exits_2_and_names_the_figure_that_is_a_tenth_worse) {
   EXPECT_FALSE(Json::parse(tolerant.out)["degraded"]);
   EXPECT_EQ(shiplap("compare h200 " + worse + " --tolerance much").code, 64);
   EXPECT_EQ(shiplap("compare h200").code, 64);
+}
+
+/// A device whose host has this governor.
+class DeviceOfGovernor : public ForwardingDevice {
+ public:
+  explicit DeviceOfGovernor(std::string governor)
+      : ForwardingDevice(open_virtual(planted_profile(), "virtual:planted", VirtualBytes::left_out)),
+        governor_(std::move(governor)) {}
+
+  DeviceInfo info() const override {
+    DeviceInfo info = ForwardingDevice::info();
+    info.conditions["host.governor"] = governor_;
+    return info;
+  }
+
+ private:
+  std::string governor_;
+};
+
+TEST(MeasureProfile, warns_once_of_a_governor_that_lowers_the_clock_of_cpus) {
+  const auto said = [](const std::string& governor) {
+    DeviceOfGovernor device(governor);
+    MeasureOptions options;
+    options.effort = Effort::quick;
+    options.only = "launch.latency";
+    testing::internal::CaptureStderr();
+    const Measured measured = cli::measure_profile(device, options, "shiplap measure");
+    std::string text = testing::internal::GetCapturedStderr();
+    EXPECT_EQ(condition(measured.profile.conditions, "host.governor"), governor);
+    return text;
+  };
+  const std::string start = "note: the frequency governor of the CPUs is ";
+  const std::string warning = said("performance (CPUs 0-7), powersave (CPUs 8-15)");
+  EXPECT_NE(warning.find(start + "performance (CPUs 0-7), powersave"), std::string::npos) << warning;
+  EXPECT_EQ(warning.find(start), warning.rfind(start)) << warning;
+  for (const char* harmless : {"performance", "unknown"}) EXPECT_EQ(said(harmless), "") << harmless;
+}
+
+TEST_F(Cli, check_warns_of_the_governor_that_a_profile_records) {
+  Json profile = Json::parse(shiplap("profiles show h200 --json").out);
+  profile["conditions"]["host.governor"] = "powersave";
+  const Outcome outcome = shiplap("check --profile " + write("slow.json", profile.dump()).string());
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("the frequency governor of the CPUs is powersave"), std::string::npos) << outcome.out;
+  EXPECT_EQ(shiplap("check --profile h200").out.find("governor"), std::string::npos);
 }
 
 TEST_F(Cli, check_passes_the_built_in_node_and_exits_2_for_one_whose_link_trained_down) {

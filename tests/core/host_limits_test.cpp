@@ -11,6 +11,7 @@
 #include <set>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "shiplap/core/parallel.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -132,6 +133,16 @@ TEST(UsableCpus, are_at_least_one_and_no_more_than_the_affinity_mask_has) {
   EXPECT_GE(usable_cpus(), 1u);
   EXPECT_LE(usable_cpus(), std::thread::hardware_concurrency());
   on_one_cpu([] { EXPECT_EQ(usable_cpus(), 1u); });
+}
+
+TEST(CpusOfAffinity, are_those_of_the_mask_in_increasing_order) {
+  cpu_set_t all;
+  ASSERT_EQ(sched_getaffinity(0, sizeof all, &all), 0);
+  std::vector<unsigned> expected;
+  for (unsigned cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+    if (CPU_ISSET(cpu, &all)) expected.push_back(cpu);
+  EXPECT_EQ(cpus_of_affinity(), expected);
+  on_one_cpu([&] { EXPECT_EQ(cpus_of_affinity(), std::vector{expected.front()}); });
 }
 
 TEST(ParallelFor, starts_no_thread_where_the_affinity_mask_has_one_cpu) {

@@ -82,6 +82,7 @@ TEST(MeasurableDevice, need_not_tell_what_it_does_not_know) {
   EXPECT_TRUE(device.clocks_held_by().empty());
   EXPECT_FALSE(device.numa_nodes(Memory()));
   EXPECT_FALSE(device.fraction_on_host(Memory()));
+  EXPECT_EQ(device.on_cores_of(Place::host()), nullptr);
 }
 
 /// Memory of a few bytes whose pinned ranges are noted.

@@ -84,6 +84,19 @@ TEST(Check, names_no_cause_that_the_conditions_rule_out) {
   EXPECT_FALSE(causes().empty()) << "something is left";
 }
 
+TEST(GovernorWarning, is_given_for_every_governor_that_is_known_and_not_performance) {
+  for (const char* harmless : {"performance", "unknown", "performance (CPUs 0-7), unknown (CPUs 8-15)"})
+    EXPECT_EQ(governor_warning({{"host.governor", harmless}}), "") << harmless;
+  EXPECT_EQ(governor_warning({}), "") << "a profile without the condition";
+  for (const char* slow : {"powersave", "schedutil", "performance (CPUs 0-3,16), powersave (CPUs 8-10)",
+                           "unknown (CPUs 0), performance (CPUs 1), ondemand (CPUs 2)"}) {
+    const std::string warning = governor_warning({{"host.governor", slow}});
+    EXPECT_TRUE(warning.starts_with(std::string("the frequency governor of the CPUs is ") + slow + ": ")) << warning;
+    EXPECT_NE(warning.find("cpupower frequency-set -g performance"), std::string::npos) << warning;
+    EXPECT_EQ(warning.find('.'), std::string::npos) << "one sentence: " << warning;
+  }
+}
+
 TEST(Check, takes_scattered_pages_for_a_cause_unless_there_are_huge_ones) {
   Profile profile = sound_profile();
   for (ZeroCopyRate& row : profile.links[0].zero_copy->read) scale(row.rate, 0.3);

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+#include <vector>
+
 #include "tests/support/measurements.hpp"
 
 namespace shiplap {
@@ -51,6 +54,16 @@ TEST(Figures, of_copies_beside_kernels_count_the_bytes_of_the_copies) {
   ASSERT_EQ(sized.size(), 1u);
   EXPECT_EQ(sized[0].bytes, 16_MiB);
   EXPECT_EQ(name_of(sized[0]), "copies.h2d.beside.read, 4 blocks, 2 MiB, copies of 16 MiB, width 16");
+}
+
+TEST(Figures, of_both_directions_count_the_bytes_of_both_also_where_the_caches_were_flushed) {
+  for (const auto& [primitive, directions] :
+       {std::pair{"copy.pinned.both", 2}, std::pair{"copy.pageable.both.flushed", 2},
+        std::pair{"copy.pinned.both.flushed", 2}, std::pair{"copy.pinned.h2d.flushed", 1}}) {
+    const auto sized = figures(std::vector{events(primitive, {{"bytes", 1 << 20}}, 40)});
+    ASSERT_EQ(sized.size(), 1u) << primitive;
+    EXPECT_EQ(sized[0].bytes, Bytes{(1ull << 20) * static_cast<unsigned>(directions)}) << primitive;
+  }
 }
 
 TEST(Figures, leave_out_what_was_not_verified) {

@@ -72,7 +72,8 @@ TEST(LimitOf, copies_and_kernels_over_the_link_is_the_link) {
 }
 
 TEST(LimitOf, both_directions_is_twice_the_link) {
-  for (const char* primitive : {"copy.pinned.both", "mapped.both", "numa.copy.pageable.both"})
+  for (const char* primitive :
+       {"copy.pinned.both", "copy.pinned.both.flushed", "mapped.both", "numa.copy.pageable.both"})
     EXPECT_NEAR(limit(primitive), 2 * link_rate, 1) << primitive;
 }
 

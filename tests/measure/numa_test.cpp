@@ -52,6 +52,53 @@ class Elsewhere : public ForwardingDevice {
   std::optional<std::vector<unsigned>> nodes_;
 };
 
+/// Notes to which node the measuring thread is kept while it allocates, fills, compares and prepares what runs.
+class NotesCores : public ForwardingDevice {
+ public:
+  explicit NotesCores(const Profile& profile) : ForwardingDevice(open_virtual(profile, "virtual:noted")) {}
+
+  std::shared_ptr<void> on_cores_of(Place place) const override {
+    EXPECT_FALSE(kept_to_) << "one binding at a time";
+    kept_to_ = place;
+    return {&kept_to_, [](std::optional<Place>* kept_to) { kept_to->reset(); }};
+  }
+  Memory allocate(Place place, MemoryKind kind, Bytes size) override {
+    note(place);
+    return ForwardingDevice::allocate(place, kind, size);
+  }
+  void fill(const Memory& memory, std::uint64_t seed) override {
+    note(memory.place(), "bytes on ");
+    ForwardingDevice::fill(memory, seed);
+  }
+  std::uint64_t mismatches(const Memory& memory, Bytes offset, Bytes length, std::uint64_t seed,
+                           Bytes pattern_offset) override {
+    note(memory.place(), "bytes on ");
+    return ForwardingDevice::mismatches(memory, offset, length, seed, pattern_offset);
+  }
+  std::unique_ptr<Execution> prepare(const Schedule& schedule, const Bindings& bindings) override {
+    for (const Buffer& buffer : schedule.buffers) note(buffer.place);
+    return ForwardingDevice::prepare(schedule, bindings);
+  }
+
+  bool is_kept() const { return kept_to_.has_value(); }
+  /// Where the thread was kept ("node 1", "nearest" or "nowhere") when it allocated or used memory of a place of the
+  /// host, and when it wrote or read its "bytes on" a node.
+  using Noted = std::map<std::string, std::set<std::string>>;
+  const Noted& noted() const { return noted_; }
+
+ private:
+  static std::string text(const std::optional<Place>& place) {
+    if (!place) return "nowhere";
+    return *place == Place::host() ? "nearest" : "node " + std::to_string(place->index);
+  }
+  void note(Place place, const std::string& what = "") {
+    if (place.is_host()) noted_[what + text(place)].insert(text(kept_to_));
+  }
+
+  mutable std::optional<Place> kept_to_;
+  Noted noted_;
+};
+
 constexpr Bytes largest_copy = 16_MiB;  // copies of 4 KiB, 64 KiB, 1 MiB and 16 MiB
 
 MeasureResult measured(MeasurableDevice& device, const std::string& only, Effort effort = Effort::standard) {
@@ -144,6 +191,39 @@ TEST(NumaRows, are_measured_where_nobody_can_tell_the_node_and_say_so) {
   EXPECT_TRUE(result.failed.empty());
   EXPECT_EQ(result.measurements.size(), 8u);
   EXPECT_EQ(condition(result.state, "host.numa_placement"), unknown_fact);
+}
+
+TEST(ThreadsOfARow, run_near_the_memory_of_the_row_on_hosts_with_several_nodes) {
+  const auto noted_for = [](const std::string& rows) {
+    NotesCores device(two_nodes());
+    EXPECT_TRUE(measured(device, rows, Effort::quick).failed.empty()) << rows;
+    EXPECT_FALSE(device.is_kept()) << rows;
+    return device.noted();
+  };
+  const NotesCores::Noted nearest{{"nearest", {"nearest"}}, {"bytes on node 0", {"nearest"}}};
+  EXPECT_EQ(noted_for("copy.p*.h2d"), nearest);
+  EXPECT_EQ(noted_for("host.copy"), nearest);
+  EXPECT_EQ(noted_for("numa.copy.p*.h2d"), (NotesCores::Noted{{"node 0", {"node 0"}},
+                                                              {"node 1", {"node 1"}},
+                                                              {"bytes on node 0", {"node 0"}},
+                                                              {"bytes on node 1", {"node 1"}}}));
+}
+
+TEST(ThreadsOfARow, are_free_again_after_a_row_that_fails) {
+  class Refusing : public NotesCores {
+   public:
+    Refusing() : NotesCores(two_nodes()) {}
+    Memory allocate(Place, MemoryKind, Bytes) override { throw Error("no memory"); }
+  };
+  Refusing device;
+  EXPECT_EQ(measured(device, "copy.pinned.h2d", Effort::quick).failed.size(), 1u);
+  EXPECT_FALSE(device.is_kept());
+}
+
+TEST(ThreadsOfARow, stay_where_they_are_on_a_host_with_one_node) {
+  NotesCores device(planted_profile());
+  EXPECT_TRUE(measured(device, "copy.p*.h2d", Effort::quick).failed.empty());
+  EXPECT_EQ(device.noted(), (NotesCores::Noted{{"nearest", {"nowhere"}}, {"bytes on node 0", {"nowhere"}}}));
 }
 
 TEST(OnNode, moves_host_memory_and_agents_and_nothing_else) {

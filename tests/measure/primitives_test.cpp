@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <set>
+#include <string>
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/device/virtual/virtual_device.hpp"
@@ -85,6 +87,54 @@ TEST_F(PrimitiveTable, tries_grids_on_both_sides_of_the_end_of_a_wave) {
     grids.insert(point.variants.at(0).at("blocks"));
   // 132 SMs of 2048 threads hold 264 blocks of 1024.
   for (const double blocks : {1., 263., 264., 265., 528., 529., 1056.}) EXPECT_TRUE(grids.contains(blocks)) << blocks;
+}
+
+TEST_F(PrimitiveTable, flushes_all_host_memory_of_the_flushed_rows_and_measures_the_same_without_a_flush) {
+  std::size_t flushed_rows = 0;
+  for (const PrimitiveRow& flushed : primitive_rows()) {
+    const std::string name(flushed.primitive.name);
+    const std::string ending = ".flushed";
+    if (!name.ends_with(ending) || name.starts_with("numa.")) continue;
+    ++flushed_rows;
+    std::set<Arguments> unflushed;
+    for (const Point& point : row(name.substr(0, name.size() - ending.size())).points(setting(Effort::standard)))
+      unflushed.insert(point.variants.begin(), point.variants.end());
+    EXPECT_THROW(flushed.points(setting(Effort::quick)), Unsupported) << name;
+    for (const Point& point : flushed.points(setting(Effort::standard))) {
+      for (const Arguments& arguments : point.variants) {
+        EXPECT_TRUE(unflushed.contains(arguments)) << name << " " << point.label;
+        const Trial trial = flushed.trial(*device_, arguments);
+        ASSERT_TRUE(trial.before) << name;
+        EXPECT_TRUE(problems(*trial.before).empty()) << name;
+        std::set<std::uint32_t> dropped;
+        for (const Op& op : trial.before->ops) {
+          const auto* call = std::get_if<HostCall>(&op.what);
+          ASSERT_TRUE(call != nullptr && call->kind == HostCall::Kind::flush) << name;
+          EXPECT_EQ(call->region.offset, 0_B) << name;
+          EXPECT_EQ(call->region.length, trial.schedule.buffers[call->region.buffer.index()].size) << name;
+          EXPECT_TRUE(dropped.insert(call->region.buffer.value).second) << name;
+        }
+        std::set<std::uint32_t> on_host;
+        for (std::uint32_t b = 0; b < trial.schedule.buffers.size(); ++b)
+          if (trial.schedule.buffers[b].place.is_host()) on_host.insert(b);
+        EXPECT_EQ(dropped, on_host) << name;
+      }
+    }
+  }
+  EXPECT_EQ(flushed_rows, 8u);
+}
+
+TEST_F(PrimitiveTable, verifies_every_byte_of_the_flushed_rows) {
+  const MeasureResult result = measure(*device_, {.largest = 8_MiB, .only = "*.flushed", .progress = {}});
+  for (const FailedPoint& failed : result.failed) ADD_FAILURE() << failed.point << ": " << failed.reason;
+  std::set<std::string> measured;
+  for (const Measurement& m : result.measurements) {
+    EXPECT_TRUE(m.verified) << m.primitive;
+    measured.insert(m.primitive);
+  }
+  for (const char* name : {"copy.pinned.both.flushed", "copy.pageable.both.flushed", "mapped.read.flushed",
+                           "mapped.write.flushed", "copy.pageable.h2d.flushed"})
+    EXPECT_TRUE(measured.contains(name)) << name;
 }
 
 TEST_F(PrimitiveTable, measures_no_duplex_on_one_copy_engine) {

@@ -208,6 +208,30 @@ TEST(PrintedOptimum, takes_the_direction_with_fewer_bytes) {
   }
 }
 
+TEST(PrintedOptimum, is_wrong_where_the_direction_with_fewer_bytes_takes_longer) {
+  // docs/explanation/models.md: 101 MiB in at 20 GB/s, 100 MiB out at 10 GB/s, a kernel of 1 ms, g of 2.5 µs.
+  Work w{.h2d = {.per_byte = {1 / 20e9}, .gap = one_gap},
+         .d2h = {.per_byte = {1 / 10e9}, .gap = one_gap},
+         .in = 101_MiB,
+         .out = 100_MiB,
+         .kernel = milliseconds(1)};
+  EXPECT_NEAR(*as_printed::eq5_optimum(w, one_gap), std::sqrt((10.48576 + 1) / 0.0025), 1e-9);
+  EXPECT_NEAR(*as_printed::eq5_optimum(w, one_gap), 67.8, 0.05);
+  EXPECT_NEAR(eq5_optimum(w), std::sqrt((5.2953088 + 1) / 0.0025), 1e-9);
+  EXPECT_NEAR(eq5_optimum(w), 50.2, 0.05);
+}
+
+TEST(PrintedOptimum, of_the_text_on_eq_4_is_far_from_the_equation) {
+  // The text: reduce n until tE/n + Tdh/n exceeds L+o + Tdh/n + g (n - 1), so tE/n = L+o + g (n - 1).
+  const Work w = buoydiff(7);
+  const double fixed = in_milliseconds(w.d2h.latency_overhead);
+  const double gap = in_milliseconds(w.d2h.gap);
+  const double n = (gap - fixed + std::sqrt((fixed - gap) * (fixed - gap) + 4 * gap * 7)) / (2 * gap);
+  EXPECT_NEAR(n, 49.99, 0.005);
+  EXPECT_NEAR(in_milliseconds(eq4(w, 50)), 114.73, 0.005);
+  EXPECT_NEAR(in_milliseconds(eq4(w, 2)), 114.48, 0.005);
+}
+
 TEST(PrintedOptimum, has_no_case_for_equal_numbers_of_bytes) {
   EXPECT_FALSE(as_printed::eq4_smallest_useful(buoydiff(7), one_gap));
   EXPECT_FALSE(as_printed::eq5_optimum(buoydiff(7), one_gap));

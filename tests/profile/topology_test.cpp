@@ -5,11 +5,14 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <fstream>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "tests/support/message_of.hpp"
+#include "tests/support/temporary_folder.hpp"
 #include "tests/support/without_huge_pages.hpp"
 
 namespace shiplap {
@@ -84,6 +87,45 @@ TEST(HostFacts, of_a_host_in_which_nothing_finds_processors_are_an_error_that_na
     setenv("HWLOC_COMPONENTS", old.c_str(), 1);
   EXPECT_NE(message.find("cannot examine the host: hwloc_topology_load failed: "), std::string::npos) << message;
   EXPECT_NO_THROW(host_facts());
+}
+
+/// A folder with the files by which the system tells the governor of each CPU.
+class PlantedGovernors : public ::testing::Test {
+ protected:
+  void plant(unsigned cpu, const std::string& governor) const {
+    const auto folder = folder_.path() / ("sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/cpufreq");
+    std::error_code error;
+    std::filesystem::create_directories(folder, error);
+    ASSERT_FALSE(error) << error.message();
+    std::ofstream(folder / "scaling_governor") << governor << "\n";
+  }
+  std::string of(const std::vector<unsigned>& cpus) const { return governors_of(cpus, folder_.path()); }
+
+ private:
+  TemporaryFolder folder_;
+};
+
+TEST_F(PlantedGovernors, are_one_word_where_all_cpus_of_the_process_have_the_same) {
+  for (const unsigned cpu : {0u, 1u, 2u, 11u}) plant(cpu, "performance");
+  plant(3, "powersave");
+  EXPECT_EQ(of({0, 1, 2, 11}), "performance") << "the process may not use CPU 3";
+  EXPECT_EQ(of({3}), "powersave");
+}
+
+TEST_F(PlantedGovernors, are_listed_with_their_cpus_where_they_differ) {
+  for (const unsigned cpu : {0u, 1u, 2u, 3u, 16u}) plant(cpu, "performance");
+  for (const unsigned cpu : {8u, 9u, 10u}) plant(cpu, "powersave");
+  EXPECT_EQ(of({0, 1, 2, 3, 8, 9, 10, 16}), "performance (CPUs 0-3,16), powersave (CPUs 8-10)");
+  EXPECT_EQ(of({8, 16}), "powersave (CPUs 8), performance (CPUs 16)");
+}
+
+TEST_F(PlantedGovernors, are_unknown_where_the_system_has_no_file) {
+  EXPECT_EQ(of({0, 1}), "unknown");
+  EXPECT_EQ(of({}), "unknown");
+  plant(0, "performance");
+  EXPECT_EQ(of({0, 1, 2}), "performance (CPUs 0), unknown (CPUs 1-2)");
+  plant(1, "");
+  EXPECT_EQ(of({1}), "unknown") << "an empty file";
 }
 
 }  // namespace

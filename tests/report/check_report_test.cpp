@@ -77,5 +77,12 @@ TEST(CheckReport, says_which_figures_were_measured_again_and_how_often) {
   EXPECT_THAT(check_report(check_with({figure_with(Verdict::good, 0.9)})), Not(HasSubstr("attempts")));
 }
 
+TEST(CheckReport, warns_of_a_governor_that_lowers_the_clock_of_cpus) {
+  NodeCheck checked = check_with({figure_with(Verdict::good, 0.9)});
+  EXPECT_THAT(check_report(checked), Not(HasSubstr("governor")));
+  checked.profile.conditions["host.governor"] = "powersave";
+  EXPECT_THAT(check_report(checked), HasSubstr("note: the frequency governor of the CPUs is powersave:"));
+}
+
 }  // namespace
 }  // namespace shiplap

@@ -29,6 +29,7 @@ class ForwardingDevice : public MeasurableDevice {
   std::unique_ptr<Execution> prepare(const Schedule& schedule, const Bindings& bindings) override {
     return inner_->prepare(schedule, bindings);
   }
+  std::shared_ptr<void> on_cores_of(Place place) const override { return inner_->on_cores_of(place); }
   ProbeKernel probe_kernel(ProbeKernel::Kind kind, std::uint64_t blocks, double amount) override {
     return inner_->probe_kernel(kind, blocks, amount);
   }

@@ -146,6 +146,11 @@ class CudaDevice final : public MeasurableDevice {
     return memory.place().is_host() ? numa_nodes_of(memory.bytes()) : std::nullopt;
   }
 
+  std::shared_ptr<void> on_cores_of(Place place) const override {
+    const std::uint16_t node = gpus_.node(place.index);
+    return node == any_numa_node ? nullptr : std::make_shared<OnCoresOf>(node);
+  }
+
   void fill(const Memory& memory, std::uint64_t seed) override {
     if (!reached_by_gpu(memory)) return fill_pattern(memory.bytes(), seed);
     const CallersGpu callers(api_);

@@ -9,13 +9,17 @@
 #include <sched.h>
 #include <sys/resource.h>
 
+#include <array>
 #include <cerrno>
+#include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/device/cuda/cuda_device.hpp"
 #include "shiplap/device/host_work.hpp"
 #include "tests/device/cuda/fake_api.hpp"
 #include "tests/support/message_of.hpp"
@@ -28,6 +32,9 @@ struct FakeHwloc {
   std::string_view fails{};            ///< name of the call that fails, with EPERM
   bool several_nodes = false;          ///< whether the host has two NUMA nodes, to which memory is bound in name only
   std::vector<int> memory_policies{};  ///< those that were set since then
+  /// The processors to which every thread is bound, as in "2-5"; "": hwloc is asked, which cannot bind threads to those
+  /// of another host than this.
+  std::string bound_to{};
 };
 FakeHwloc fake_hwloc;
 
@@ -52,10 +59,18 @@ hwloc_bitmap_t hwloc_bitmap_alloc() {
 }
 int hwloc_get_cpubind(hwloc_topology_t topology, hwloc_cpuset_t set, int flags) {
   if (shiplap::testing::hwloc_fails("hwloc_get_cpubind")) return -1;
+  if (const std::string& list = shiplap::testing::fake_hwloc.bound_to; !list.empty())
+    return hwloc_bitmap_list_sscanf(set, list.c_str());
   return shiplap::testing::of_hwloc<decltype(hwloc_get_cpubind)>("hwloc_get_cpubind")(topology, set, flags);
 }
 int hwloc_set_cpubind(hwloc_topology_t topology, hwloc_const_cpuset_t set, int flags) {
   if (shiplap::testing::hwloc_fails("hwloc_set_cpubind")) return -1;
+  if (std::string& list = shiplap::testing::fake_hwloc.bound_to; !list.empty()) {
+    std::array<char, 100> text{};
+    hwloc_bitmap_list_snprintf(text.data(), text.size(), set);
+    list = text.data();
+    return 0;
+  }
   return shiplap::testing::of_hwloc<decltype(hwloc_set_cpubind)>("hwloc_set_cpubind")(topology, set, flags);
 }
 unsigned hwloc_get_nbobjs_by_depth(hwloc_topology_t topology, int depth) {
@@ -241,6 +256,61 @@ TEST_F(HostMemoryFake, thread_that_may_use_some_cores_of_a_node_stays_on_them) {
   CPU_ZERO(&all);
   for (const int core : before) CPU_SET(core, &all);
   ASSERT_EQ(sched_setaffinity(0, sizeof(all), &all), 0);
+}
+
+/// Shows where the threads of a process run that may use processors 2 to 5 of a host with two sockets of four cores:
+/// one line on stderr for each case. Then the process ends, because hwloc looks at the host once.
+[[noreturn]] void show_threads_on_two_sockets() {
+  setenv("HWLOC_SYNTHETIC", "pack:2 [numa] core:4 pu:1", 1);
+  fake_hwloc = {};
+  fake_hwloc.bound_to = "2-5";
+  const auto show = [](const char* when) { std::fprintf(stderr, "%s: %s\n", when, fake_hwloc.bound_to.c_str()); };
+  {
+    const OnCoresOf bound(0);
+    show("on node 0");
+  }
+  {
+    const OnCoresOf bound(1);
+    show("on node 1");
+  }
+  show("afterwards");
+  Api api = fake_api();
+  api.device_get_pci_bus_id = [](char* text, int length, int) {
+    std::snprintf(text, static_cast<std::size_t>(length), "nowhere");  // on no node, so the first one is the nearest
+    return cudaSuccess;
+  };
+  const auto device = open_cuda(0, api);
+  std::fprintf(stderr, "%zu nodes\n", device->info().numa_nodes.size());
+  {
+    const auto bound = device->on_cores_of(Place::host());
+    show("on the nearest node");
+  }
+  {
+    const auto bound = device->on_cores_of(Place::host(1));
+    show("on node 1 by the device");
+    const OnCoresOf inner(1);
+    show("and once more");
+  }
+  show("in the end");
+  fake_hwloc.bound_to = "0-3";
+  {
+    const auto bound = device->on_cores_of(Place::host(1));
+    show("without a core there");
+  }
+  std::fprintf(stderr, "nodes then:");
+  for (const std::uint16_t number : numa_nodes_of_host()) std::fprintf(stderr, " %d", number);
+  std::fprintf(stderr, "\n");
+  std::_Exit(0);
+}
+
+TEST(TwoSockets, keep_threads_to_the_cores_of_a_node_that_the_process_may_use_and_let_them_go_again) {
+  const std::string before = ::testing::GTEST_FLAG(death_test_style);
+  ::testing::GTEST_FLAG(death_test_style) = "threadsafe";  // a process that has not looked at this host
+  EXPECT_EXIT(show_threads_on_two_sockets(), ::testing::ExitedWithCode(0),
+              AllOf(HasSubstr("on node 0: 2-3\non node 1: 4-5\nafterwards: 2-5\n2 nodes\n"),
+                    HasSubstr("on the nearest node: 2-3\non node 1 by the device: 4-5\nand once more: 4-5\n"),
+                    HasSubstr("in the end: 2-5\nwithout a core there: 0-3\nnodes then: 0\n")));
+  ::testing::GTEST_FLAG(death_test_style) = before;
 }
 
 TEST_F(HostMemoryFake, nodes_begin_with_the_nearest_that_there_is) {
