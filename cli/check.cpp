@@ -147,11 +147,11 @@ std::string bad_figures(const NodeCheck& checked) {
 }  // namespace
 
 Json check_document(const CheckedNode& node, const NodeCheck& checked) {
-  Json json = to_json(checked);
-  json["node"] = node.node;
-  json["gpu"] = node.gpu;
-  json["pci_bus_id"] = node.pci_bus_id;
-  return json;
+  NodeResult result = result_of(checked);
+  result.node = node.node;
+  result.gpu = node.gpu;
+  result.pci_bus_id = node.pci_bus_id;
+  return to_json(result);
 }
 
 void add_check(CLI::App& app) {

@@ -1,6 +1,5 @@
 #include "cli/child_process.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/mman.h>
@@ -20,6 +19,7 @@
 #include <system_error>
 
 #include "cli/output.hpp"
+#include "cli/pipe.hpp"
 #include "shiplap/core/error.hpp"
 
 namespace shiplap::cli {
@@ -40,44 +40,21 @@ constexpr int look_ms = 10;
 class ChildOutput {
  public:
   ChildOutput(int descriptor, bool kept) : descriptor_(descriptor), kept_(kept) {
-    if (isatty(descriptor) != 0) return;
-    std::array<int, 2> ends{};
-    if (pipe2(ends.data(), O_CLOEXEC) != 0) cannot("pipe2");
-    read_ = ends[0];
-    write_ = ends[1];
+    if (isatty(descriptor) == 0) pipe_.emplace();
   }
-  ~ChildOutput() {
-    close_end(read_);
-    close_end(write_);
-  }
-  ChildOutput(const ChildOutput&) = delete;
-  ChildOutput& operator=(const ChildOutput&) = delete;
 
   void use_in_child() {
-    if (write_ >= 0) dup2(write_, descriptor_);
-    close_end(read_);
-    close_end(write_);
+    if (pipe_) dup2(pipe_->write_end(), descriptor_);
+    pipe_.reset();
   }
   void use_in_parent() {
-    close_end(write_);
-    if (read_ >= 0) fcntl(read_, F_SETFL, O_NONBLOCK);
+    if (pipe_) pipe_->close_write_end();
   }
-  pollfd wait_for() const { return {.fd = read_, .events = POLLIN, .revents = 0}; }
+  pollfd wait_for() const { return pipe_ ? pipe_->wait_for() : pollfd{.fd = -1, .events = POLLIN, .revents = 0}; }
 
   /// Takes what the child has written so far.
   void take() {
-    std::array<char, 4096> piece{};
-    while (read_ >= 0) {
-      const ssize_t n = ::read(read_, piece.data(), piece.size());
-      if (n < 0 && errno == EINTR) continue;
-      if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) break;
-      if (n < 0) cannot("read");
-      if (n == 0) {
-        close_end(read_);
-        break;
-      }
-      text_.append(piece.data(), static_cast<std::size_t>(n));
-    }
+    if (pipe_) pipe_->take(text_);
     if (!kept_) pass_on();
   }
   void pass_on() {
@@ -89,15 +66,9 @@ class ChildOutput {
   }
 
  private:
-  static void close_end(int& end) {
-    if (end >= 0) ::close(end);
-    end = -1;
-  }
-
   int descriptor_;
   bool kept_;  ///< what was taken waits for `pass_on`
-  int read_ = -1;
-  int write_ = -1;
+  std::optional<Pipe> pipe_;
   std::string text_;
 };
 

@@ -15,6 +15,7 @@
 #include "shiplap/core/file_system.hpp"
 #include "shiplap/core/json.hpp"
 #include "shiplap/core/printable.hpp"
+#include "shiplap/core/record.hpp"
 #include "shiplap/core/text_file.hpp"
 
 namespace shiplap::cli {
@@ -51,7 +52,7 @@ class Collector {
   }
   void add_check(const std::string& text, const std::string& file) {
     const Json json = parse_json(text, file);
-    collected_.results.push_back(node_result_from_json(JsonReader(json, file)));
+    collected_.results.push_back(Form<NodeResult>::read(JsonReader(json, file)));
   }
   void unless_unreadable(const std::function<void()>& read) {
     try {

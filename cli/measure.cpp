@@ -195,6 +195,10 @@ void run_measure(const MeasureFlags& flags) {
   if (!flags.output.empty()) options.row_done = [&](const MeasureResult& so_far) { saving(so_far); };
   Measured measured = measure_profile(*device, options, command);
   if (!flags.name.empty()) measured.profile.name = printable(flags.name);
+  if (measured.profile.measurements.empty() && measured.result.failed.empty()) {
+    print_to_stderr(skips_report(measured.result));
+    throw Error("nothing was measured, because all that was asked for is skipped here; no profile is written");
+  }
 
   if (!flags.output.empty()) {
     save_profile(measured.profile, flags.output);

@@ -17,6 +17,7 @@
 #include <system_error>
 
 #include "cli/files_of_program.hpp"
+#include "cli/pipe.hpp"
 #include "shiplap/core/error.hpp"
 
 extern char** environ;
@@ -28,44 +29,6 @@ namespace {
 constexpr int look_at_process_ms = 20;
 
 std::string system_text(int error) { return std::generic_category().message(error); }
-
-/// A pipe from a process. Other processes do not inherit it.
-class Pipe {
- public:
-  Pipe() {
-    if (pipe2(ends_.data(), O_CLOEXEC) != 0)
-      throw Error(fmt::format("cannot start another process: pipe2: {}", system_text(errno)));
-    fcntl(ends_[0], F_SETFL, O_NONBLOCK);
-  }
-  ~Pipe() {
-    close_end(0);
-    close_end(1);
-  }
-  Pipe(const Pipe&) = delete;
-  Pipe& operator=(const Pipe&) = delete;
-
-  int write_end() const { return ends_[1]; }
-  void close_write_end() { close_end(1); }
-  pollfd wait_for() const { return {.fd = ends_[0], .events = POLLIN, .revents = 0}; }
-  /// Takes what has been written so far.
-  void take(std::string& text) {
-    std::array<char, 4096> piece{};
-    while (ends_[0] >= 0) {
-      const ssize_t n = ::read(ends_[0], piece.data(), piece.size());
-      if (n < 0 && errno == EINTR) continue;
-      if (n == 0) close_end(0);
-      if (n <= 0) break;
-      text.append(piece.data(), static_cast<std::size_t>(n));
-    }
-  }
-
- private:
-  void close_end(std::size_t end) {
-    if (ends_[end] >= 0) ::close(ends_[end]);
-    ends_[end] = -1;
-  }
-  std::array<int, 2> ends_{-1, -1};
-};
 
 pid_t start(std::vector<std::string> words, const Pipe& out, const Pipe& err) {
   posix_spawn_file_actions_t actions;

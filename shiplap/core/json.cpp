@@ -130,14 +130,6 @@ class DocumentBuilder {
   std::string key_;
 };
 
-/// Code point of the UTF-8 character of at most three bytes at the begin of the text.
-unsigned code_point(std::string_view text, std::size_t length) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  if (length == 1) return byte(0);
-  if (length == 2) return (byte(0) & 0x1fu) << 6 | (byte(1) & 0x3fu);
-  return (byte(0) & 0x0fu) << 12 | (byte(1) & 0x3fu) << 6 | (byte(2) & 0x3fu);
-}
-
 }  // namespace
 
 JsonReader::JsonReader(const Json& root, const std::string& source) : JsonReader(root, printable(source), "") {}
@@ -239,13 +231,11 @@ std::string json_text(const Json& json, int indent) {
     const auto is_ascii = [](char c) { return (c >= 0x20 && c < 0x7f) || c == '\n'; };
     std::size_t length = static_cast<std::size_t>(std::ranges::find_if_not(rest, is_ascii) - rest.begin());
     if (length == 0) length = length_of_printable(rest);
-    if (length > 0) {
-      out += rest.substr(0, length);
-    } else {
-      const auto first = static_cast<unsigned char>(rest.front());
-      length = first < 0x80 ? 1 : first < 0xe0 ? 2 : 3;
-      out += fmt::format("\\u{:04x}", code_point(rest, length));
+    if (length == 0) {
+      out += fmt::format("\\u{:04x}", static_cast<unsigned>(take_code_point(rest)));
+      continue;
     }
+    out += rest.substr(0, length);
     rest.remove_prefix(length);
   }
   return out;

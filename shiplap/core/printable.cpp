@@ -37,6 +37,20 @@ std::size_t length_of_printable(std::string_view text) {
   return too_long || no_character || is_control ? 0 : length;
 }
 
+char32_t take_code_point(std::string_view& text) {
+  const auto byte = [&](std::size_t i) { return static_cast<std::uint8_t>(text[i]); };
+  const std::uint8_t lead = byte(0);
+  const std::size_t length = lead < 0x80 ? 1 : lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc0 ? 2 : 1;
+  if (length == 1 || text.size() < length) {
+    text.remove_prefix(1);
+    return lead;
+  }
+  char32_t code = lead & (0xffu >> (length + 1));
+  for (std::size_t i = 1; i < length; ++i) code = (code << 6) | (byte(i) & 0x3fu);
+  text.remove_prefix(length);
+  return code;
+}
+
 std::string printable(std::string_view text, std::size_t most) {
   if (text.size() <= most && std::ranges::all_of(text, is_plain)) return std::string(text);
   std::string out;

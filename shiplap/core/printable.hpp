@@ -19,6 +19,10 @@ std::string printable_lines(std::string_view text, bool colours = false);
 /// Length of the UTF-8 character at the begin of a text that is not empty; 0 when `printable` would replace it.
 std::size_t length_of_printable(std::string_view text);
 
+/// Removes the first UTF-8 character from a text that is not empty and returns its code point. A byte that begins no
+/// character is returned as it is.
+char32_t take_code_point(std::string_view& text);
+
 /// The text as one word of a POSIX shell: in single quotes, unless it has only characters that are not special there.
 std::string shell_word(std::string_view text);
 

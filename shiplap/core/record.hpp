@@ -62,6 +62,10 @@ void read_whole_record(const JsonReader&, T&);
 template <Described T>
 Json schema_of();
 
+/// The schema of the documents of a record, with its title and what the documents are.
+template <Described T>
+Json document_schema(std::string_view title, std::string_view description);
+
 /// How values of a type look in JSON.
 template <class T>
 struct Form;
@@ -143,6 +147,8 @@ Json quantity_schema(std::initializer_list<const char*> numbers, std::string_vie
 Json quantities_schema(std::string_view unit);
 /// The schema of what is null or has the schema given.
 Json or_null_schema(Json schema);
+/// A schema whose parts that occur several times stand once, in "$defs".
+Json with_definitions(Json schema);
 }  // namespace detail
 
 /// A time in milliseconds, of at least 0.
@@ -176,6 +182,13 @@ struct Form<Bandwidth> {
   static Bandwidth read(const JsonReader& json);
   static Json schema() { return detail::quantity_schema({"value"}, "GB/s"); }
 };
+/// An estimate with its interval as a quantity with this unit.
+struct EstimateInUnit {
+  std::string_view unit;
+  Json write(const Estimate& estimate) const { return quantity_json(estimate, unit); }
+  Estimate read(const JsonReader& json) const;
+  Json schema() const { return detail::quantity_schema({"value", "low", "high"}, unit); }
+};
 /// A number as a quantity with this unit. Ratios have the unit "1".
 struct InUnit {
   std::string_view unit;
@@ -183,7 +196,7 @@ struct InUnit {
   double read(const JsonReader& json) const;
   Json schema() const { return detail::quantity_schema({"value"}, unit); }
 };
-inline constexpr InUnit ratio{"1"};
+inline constexpr InUnit as_ratio{"1"};
 
 // Every file that uses a record must see the same form of it, so functions come before a description.
 template <class T>
@@ -455,6 +468,14 @@ Json schema_of() {
   const T record{};
   describe(schema, record);
   return detail::object_schema(std::move(schema.properties), schema.optional);
+}
+template <Described T>
+Json document_schema(std::string_view title, std::string_view description) {
+  Json schema{{"$schema", "https://json-schema.org/draft/2020-12/schema"},
+              {"title", title},
+              {"description", description}};
+  schema.update(schema_of<T>());
+  return detail::with_definitions(std::move(schema));
 }
 
 }  // namespace shiplap

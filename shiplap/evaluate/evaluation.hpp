@@ -118,6 +118,8 @@ bool halve_samples(Evaluation&);
 /// Wrong results, a line each; empty when every byte was right.
 std::vector<std::string> wrong_results(const Evaluation&);
 
+/// The JSON Schema of evaluations.
+Json evaluation_schema();
 /// JSON by docs/schema/evaluation.schema.json, with the statistics of `errors.hpp`.
 Json to_json(const Evaluation&);
 /// Reads the JSON of to_json(const Evaluation&). Samples are exact to 10 ns. Throws Error naming source and key.

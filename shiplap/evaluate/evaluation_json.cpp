@@ -53,7 +53,7 @@ struct TimesByModel {
 };
 
 /// Whether bytes go to the GPU, as a direction.
-struct Direction {
+struct DirectionName {
   static Json write(bool to_device) { return to_device ? "h2d" : "d2h"; }
   static bool read(const JsonReader& json) {
     const std::string direction = json.string();
@@ -62,7 +62,6 @@ struct Direction {
   }
   static Json schema() { return {{"enum", {"h2d", "d2h"}}}; }
 };
-constexpr Direction direction;
 
 /// A number of bytes.
 struct ByteCount {
@@ -154,7 +153,7 @@ void describe(V& v, R& workload) {
 }
 template <class V, Like<EvaluatedTransfer> R>
 void describe(V& v, R& transfer) {
-  v.field("direction", transfer.to_device, "direction of the copies", direction);
+  v.field("direction", transfer.to_device, "direction of the copies", DirectionName{});
   v.field("size", transfer.total, "bytes of all copies");
   v.field("copies", transfer.copies, "number of equal copies in one stream", one_or_more<std::uint32_t>);
   v.field("simulation", transfer.simulation, "simulated time");
@@ -215,7 +214,7 @@ void describe(V& v, R& regret) {
 }
 template <class V, Like<TransferErrors> R>
 void describe(V& v, R& errors) {
-  v.field("direction", errors.to_device, "direction of the copies", direction);
+  v.field("direction", errors.to_device, "direction of the copies", DirectionName{});
   v.field("simulation", errors.simulation, "errors of the simulation");
   v.field("loggp", errors.loggp, "errors of LogGP");
   v.derived("published_over", [&] { return published_transfer_errors(errors.to_device).over; },
@@ -264,7 +263,12 @@ void describe(V& v, R& evaluation) {
 }
 
 Json to_json(const Evaluation& evaluation) { return write_record(evaluation); }
-Json json_schema(const Evaluation&) { return schema_of<Evaluation>(); }
+Json evaluation_schema() {
+  return document_schema<Evaluation>(
+      "shiplap evaluation",
+      "What `shiplap evaluate` observed over a grid of choices, with the predictions of every model. An error is "
+      "predicted over observed time, minus 1.");
+}
 
 Evaluation evaluation_from_json(const Json& document, const std::string& source) {
   Evaluation evaluation;

@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "shiplap/fleet/node_result.hpp"
+#include "shiplap/measure/node_result.hpp"
 
 namespace shiplap {
 

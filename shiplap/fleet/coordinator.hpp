@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "shiplap/fleet/judge.hpp"
-#include "shiplap/fleet/node_result.hpp"
+#include "shiplap/measure/node_result.hpp"
 #include "shiplap/fleet/ranks.hpp"
 
 namespace shiplap {

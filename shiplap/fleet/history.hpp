@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "shiplap/core/json.hpp"
-#include "shiplap/fleet/node_result.hpp"
+#include "shiplap/measure/node_result.hpp"
 
 namespace shiplap {
 

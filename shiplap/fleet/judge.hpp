@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "shiplap/fleet/history.hpp"
-#include "shiplap/fleet/node_result.hpp"
+#include "shiplap/measure/node_result.hpp"
 
 namespace shiplap {
 

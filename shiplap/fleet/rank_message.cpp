@@ -41,7 +41,7 @@ Answer answer_from_json(const JsonReader& json) {
   if (const auto failure = json.find("failure"))
     answer.failure = failure->string();
   else
-    answer.result = node_result_from_json(json.at("check"));
+    from_json(json.at("check"), answer.result);
   return answer;
 }
 

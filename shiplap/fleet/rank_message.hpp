@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "shiplap/core/units.hpp"
-#include "shiplap/fleet/node_result.hpp"
+#include "shiplap/measure/node_result.hpp"
 
 namespace shiplap {
 

@@ -195,22 +195,6 @@ void check_bytes(const Profile& profile, Checks& checks) {
 
 }  // namespace
 
-std::string to_string(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::good:
-      return "good";
-    case Verdict::low:
-      return "low";
-    case Verdict::bad:
-      return "bad";
-    case Verdict::unknown:
-      return "unknown";
-    case Verdict::busy:
-      return "busy";
-  }
-  throw Error("a verdict that does not exist");
-}
-
 std::vector<CheckedFigure> check(const Profile& profile) {
   if (profile.gpus.empty()) throw Error(fmt::format("profile {} has no GPU", profile.name));
   Checks checks;
@@ -244,60 +228,6 @@ Verdict verdict_of(const std::vector<CheckedFigure>& figures) {
   for (const Verdict verdict : {Verdict::bad, Verdict::busy, Verdict::low, Verdict::good})
     if (std::ranges::find(figures, verdict, &CheckedFigure::verdict) != figures.end()) return verdict;
   return Verdict::unknown;
-}
-
-Json to_json(const std::vector<CheckedFigure>& figures) {
-  Json json = Json::array();
-  for (const CheckedFigure& f : figures) {
-    const auto quantity = [&](double value) { return value > 0 ? quantity_json(value, f.unit) : Json(nullptr); };
-    Json figure{{"what", f.what},
-                {"verdict", to_string(f.verdict)},
-                {"measured", quantity(f.measured_value)},
-                {"limit", quantity(f.limit_value)},
-                {"measured_text", f.measured},
-                {"limit_text", f.limit},
-                {"attempts", f.attempts}};
-    if (f.fraction > 0) {
-      figure["fraction"] = f.fraction;
-      figure["expected"] = f.expected;
-    }
-    if (!f.causes.empty()) figure["causes"] = f.causes;
-    json.push_back(std::move(figure));
-  }
-  return json;
-}
-
-Verdict verdict_from_json(const JsonReader& json) {
-  const std::string text = json.string();
-  for (const Verdict verdict : {Verdict::good, Verdict::low, Verdict::bad, Verdict::busy, Verdict::unknown})
-    if (to_string(verdict) == text) return verdict;
-  json.fail("a verdict: good, low, bad, busy or unknown");
-}
-
-std::vector<CheckedFigure> checked_figures_from_json(const JsonReader& json) {
-  std::vector<CheckedFigure> figures;
-  for (std::size_t i = 0; i < json.size(); ++i) {
-    const JsonReader row = json.at(i);
-    CheckedFigure figure{.what = row.at("what").string(),
-                         .measured = row.at("measured_text").string(),
-                         .limit = row.at("limit_text").string(),
-                         .verdict = verdict_from_json(row.at("verdict")),
-                         .causes = {}};
-    const auto value_of = [&](std::string_view key) {
-      const auto quantity = row.find(key);
-      if (!quantity) return 0.0;
-      figure.unit = quantity->at("unit").string();
-      return quantity->at("value").non_negative();
-    };
-    figure.measured_value = value_of("measured");
-    figure.limit_value = value_of("limit");
-    figure.attempts = static_cast<unsigned>(std::min<std::uint64_t>(row.at("attempts").unsigned_integer(), 1'000'000));
-    if (const auto fraction = row.find("fraction")) figure.fraction = fraction->non_negative();
-    if (const auto expected = row.find("expected")) figure.expected = expected->non_negative();
-    if (const auto causes = row.find("causes")) figure.causes = causes->string();
-    figures.push_back(std::move(figure));
-  }
-  return figures;
 }
 
 }  // namespace shiplap

@@ -53,11 +53,4 @@ std::vector<std::string> primitives_for(std::string_view figure);
 /// Names of all primitives that the figures of a check need, those of copies first.
 std::vector<std::string> checked_primitives();
 
-/// One object for each figure, without schema and version, which stand around them.
-Json to_json(const std::vector<CheckedFigure>&);
-/// Reads a verdict by its name. Throws Error that names the key.
-Verdict verdict_from_json(const JsonReader&);
-/// Reads what to_json wrote. Throws Error that names the key.
-std::vector<CheckedFigure> checked_figures_from_json(const JsonReader&);
-
 }  // namespace shiplap

@@ -5,12 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "shiplap/core/error.hpp"
-#include "shiplap/core/formats.hpp"
-#include "shiplap/core/quantity_json.hpp"
+#include "shiplap/core/record.hpp"
 
 namespace shiplap {
 namespace {
@@ -95,19 +93,16 @@ std::vector<Comparison::Condition> differing(const Conditions& baseline, const C
 
 }  // namespace
 
-std::string to_string(Change change) {
-  switch (change) {
-    case Change::same:
-      return "same";
-    case Change::better:
-      return "better";
-    case Change::degraded:
-      return "degraded";
-    case Change::unclear:
-      return "unclear";
-  }
-  throw Error("a change that does not exist");
-}
+namespace {
+
+using std::string_view_literals::operator""sv;
+constexpr std::array change_names{std::pair{Change::same, "same"sv}, std::pair{Change::better, "better"sv},
+                                  std::pair{Change::degraded, "degraded"sv}, std::pair{Change::unclear, "unclear"sv}};
+
+}  // namespace
+
+EnumNames<Change> names_of(Change) { return change_names; }
+std::string to_string(Change change) { return std::string(name_of(change)); }
 
 std::size_t Comparison::count(Change change) const {
   return static_cast<std::size_t>(std::ranges::count(figures, change, &ComparedFigure::change));
@@ -152,31 +147,48 @@ Comparison compare(const Profile& baseline, const Profile& now, double tolerance
   return result;
 }
 
-Json to_json(const Comparison& comparison) {
-  Json json{{"schema", formats::comparison.schema},
-            {"version", formats::comparison.version},
-            {"degraded", comparison.degraded()},
-            {"figures", Json::array()},
-            {"failed", comparison.failed},
-            {"only_in_baseline", comparison.only_in_baseline},
-            {"only_now", comparison.only_now},
-            {"conditions", Json::array()},
-            {"baseline_simulated", comparison.baseline_simulated},
-            {"now_simulated", comparison.now_simulated}};
-  for (const ComparedFigure& row : comparison.figures) {
-    Json figure{{"name", name_of(row.now)},
-                {"primitive", row.now.primitive},
-                {"arguments", row.now.arguments},
-                {"change", to_string(row.change)},
-                {"baseline", quantity_json(row.baseline.time)},
-                {"now", quantity_json(row.now.time)}};
-    // JSON has no infinity, which is the upper end for a baseline of 0.
-    if (std::isfinite(row.slower.high)) figure["slower"] = quantity_json(row.slower, "1");
-    json["figures"].push_back(std::move(figure));
+template <class V, Like<ComparedFigure> R>
+void describe(V& v, R& row) {
+  v.derived("name", [&] { return name_of(row.now); }, "the figure for people");
+  v.field("primitive", row.now.primitive, "what was measured");
+  v.field("arguments", row.now.arguments, "the point of the primitive");
+  v.field("change", row.change, "what became of it");
+  v.field("baseline", row.baseline.time, "time of the baseline");
+  v.field("now", row.now.time, "time now");
+  // JSON has no infinity, which is the upper end for a baseline of 0.
+  v.only_if(std::isfinite(row.slower.high), "slower", row.slower, "time now over time of the baseline",
+            EstimateInUnit{"1"});
+}
+template <class V, Like<Comparison::Condition> R>
+void describe(V& v, R& condition) {
+  v.field("name", condition.name, "name of the condition");
+  v.field("baseline", condition.baseline, "in the baseline");
+  v.field("now", condition.now, "now");
+}
+template <class V, Like<Comparison> R>
+void describe(V& v, R& comparison) {
+  v.header(formats::comparison);
+  v.derived("degraded", [&] { return comparison.degraded(); }, "whether any figure is worse or any point failed");
+  v.field("figures", comparison.figures, "figures that both profiles have");
+  v.field("failed", comparison.failed, "points of the baseline whose bytes were wrong now");
+  v.field("only_in_baseline", comparison.only_in_baseline, "figures that were not measured now");
+  v.field("only_now", comparison.only_now, "figures that the baseline lacks");
+  v.field("conditions", comparison.conditions, "conditions that differ");
+  v.field("baseline_simulated", comparison.baseline_simulated, "whether the baseline is of a virtual device");
+  v.field("now_simulated", comparison.now_simulated, "whether the profile that is judged is of a virtual device");
+}
+
+Json to_json(const Comparison& comparison) { return write_record(comparison); }
+void from_json(const JsonReader& json, Comparison& comparison) {
+  read_record(json, comparison);
+  for (ComparedFigure& row : comparison.figures) {
+    row.baseline.primitive = row.now.primitive;
+    row.baseline.arguments = row.now.arguments;
   }
-  for (const auto& [name, before, after] : comparison.conditions)
-    json["conditions"].push_back({{"name", name}, {"baseline", before}, {"now", after}});
-  return json;
+}
+Json json_schema(const Comparison&) {
+  return document_schema<Comparison>("shiplap comparison",
+                                     "What became slower or faster than a baseline, as `shiplap compare --json` says.");
 }
 
 }  // namespace shiplap

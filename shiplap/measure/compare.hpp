@@ -53,6 +53,10 @@ struct Comparison {
 /// when the profiles have no figure in common.
 Comparison compare(const Profile& baseline, const Profile& now, double tolerance = 0.05);
 
+/// Writes the document `shiplap/comparison`.
 Json to_json(const Comparison&);
+/// Reads the names, times and changes of figures, and all else of the document. Throws Error that names the key.
+void from_json(const JsonReader&, Comparison&);
+Json json_schema(const Comparison&);  ///< the JSON Schema of the document
 
 }  // namespace shiplap

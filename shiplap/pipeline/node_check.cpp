@@ -228,15 +228,15 @@ double unsteady_fraction(std::span<const Measurement> measurements, std::span<co
   return compared > 0 ? unsteady / compared : 0;
 }
 
-Json to_json(const NodeCheck& checked) {
-  return {{"schema", formats::check.schema},
-          {"version", formats::check.version},
-          {"verdict", to_string(checked.verdict())},
-          {"attempts", checked.attempts},
-          {"busy", checked.busy},
-          {"profile", checked.profile.name},
-          {"origin", to_string(checked.profile.origin)},
-          {"figures", to_json(checked.figures)}};
+NodeResult result_of(const NodeCheck& checked) {
+  return {.node = {},
+          .gpu = {},
+          .kind = checked.profile.name,
+          .verdict = checked.verdict(),
+          .busy = checked.busy,
+          .figures = checked.figures,
+          .attempts = checked.attempts,
+          .origin = checked.profile.origin};
 }
 
 }  // namespace shiplap

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "shiplap/core/deadline.hpp"
-#include "shiplap/core/json.hpp"
 #include "shiplap/device/load.hpp"
 #include "shiplap/measure/check.hpp"
 #include "shiplap/measure/measure.hpp"
+#include "shiplap/measure/node_result.hpp"
 
 namespace shiplap {
 
@@ -52,7 +52,7 @@ NodeCheck check_profile(Profile);
 /// Fraction of the points of these primitives whose two visits differ clearly; 0 where no point was visited twice.
 double unsteady_fraction(std::span<const Measurement>, std::span<const std::string> primitives);
 
-/// The document `shiplap/check`.
-Json to_json(const NodeCheck&);
+/// The check without the names of node and GPU.
+NodeResult result_of(const NodeCheck&);
 
 }  // namespace shiplap

@@ -112,6 +112,17 @@ std::string header_line(const std::string& job, const std::string& profile_hash,
 std::string log_line_of(const BatchSeen& seen) { return write_record(seen).dump(); }
 std::string log_line_of(const Decision& decision) { return write_record(decision).dump(); }
 
+Json adaptation_log_schema() {
+  Json schema = document_schema<LogHeader>(
+      "shiplap adaptation log",
+      "The log that `shiplap run --adaptive --log` writes, with one JSON value on each line. The first line has this "
+      "schema. Every other line is an observed batch ($defs/batch) or a decision ($defs/decision). Times are exact, so "
+      "that `shiplap replay` calculates with the same values.");
+  schema["$defs"]["batch"] = schema_of<BatchSeen>();
+  schema["$defs"]["decision"] = schema_of<Decision>();
+  return schema;
+}
+
 bool LogLength::takes(std::string_view line) {
   const std::uint64_t with_newline = line.size() + 1;
   has_ended_ = has_ended_ || bytes_ + with_newline > most_;

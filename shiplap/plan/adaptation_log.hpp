@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "shiplap/core/formats.hpp"
+#include "shiplap/core/json_forward.hpp"
 #include "shiplap/plan/adaptation.hpp"
 
 namespace shiplap {
@@ -16,6 +17,8 @@ namespace shiplap {
 /// Receives one line, without a newline.
 using LineSink = std::function<void(std::string_view)>;
 
+/// The JSON Schema of the first line of a log. Those of its other lines are in its definitions.
+Json adaptation_log_schema();
 /// The first line: schema, version, table and options.
 std::string header_line(const std::string& job, const std::string& profile_hash, const SteadyTable&,
                         const AdaptationOptions&);

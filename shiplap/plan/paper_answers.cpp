@@ -133,9 +133,9 @@ const char* dominant_stage(const StageTimes& t) {
 std::string in_chunks(std::uint32_t chunks) { return chunks == 1 ? "1 chunk" : fmt::format("{} chunks", chunks); }
 
 /// Adds answers of van Werkhoven et al. 2014.
-class VanWerkhoven {
+class AnswersOf2014 {
  public:
-  VanWerkhoven(const Forms& forms, std::vector<PaperAnswer>& answers) : forms_(forms), answers_(answers) {}
+  AnswersOf2014(const Forms& forms, std::vector<PaperAnswer>& answers) : forms_(forms), answers_(answers) {}
 
   void add_all() {
     add_times();
@@ -280,8 +280,7 @@ void add_harris(const Job& job, std::vector<PaperAnswer>& answers) {
     answers.push_back({harris, "rate of the kernel", "operations / t", "GFLOP/s", {}, *rates->gigaflops, words});
 }
 
-/// The ratio of the time without overlap to that of the longest stage, where a link that moves both directions at once
-/// has its lower rates.
+/// The ratio of the time without overlap to that of the longest stage. Duplex copies have their lower rates.
 double largest_speedup(const Forms& forms) {
   const Work alone = forms.work(1);
   const StageTimes serial = stages_of(alone);
@@ -316,7 +315,7 @@ std::vector<PaperAnswer> paper_answers(const Job& job, const Profile& profile, L
       answers.push_back({paper, "all", "", "", {}, {}, why, true});
   } else {
     const Forms forms(job, profile, category);
-    VanWerkhoven(forms, answers).add_all();
+    AnswersOf2014(forms, answers).add_all();
     const auto assumed = [&](std::string words) {
       answers.push_back({van_werkhoven, "assumed", "", "", {}, {}, std::move(words), true});
     };

@@ -12,21 +12,6 @@
 namespace shiplap {
 namespace {
 
-/// Removes the first code point from the text and returns it. A byte that is not UTF-8 is returned as it is.
-char32_t next_code_point(std::string_view& text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char lead = byte(0);
-  const std::size_t length = lead < 0x80 ? 1 : lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : lead >= 0xC0 ? 2 : 1;
-  if (length == 1 || text.size() < length) {
-    text.remove_prefix(1);
-    return lead;
-  }
-  char32_t code = lead & (0xFFu >> (length + 1));
-  for (std::size_t i = 1; i < length; ++i) code = (code << 6) | (byte(i) & 0x3Fu);
-  text.remove_prefix(length);
-  return code;
-}
-
 /// Removes an ANSI sequence ("ESC [ … letter") from the front of the text. Returns whether there was one.
 bool skip_escape(std::string_view& text) {
   if (!text.starts_with("\x1b[")) return false;
@@ -77,7 +62,7 @@ std::size_t display_width(std::string_view text) {
   std::size_t width = 0;
   while (!text.empty()) {
     if (skip_escape(text)) continue;
-    width += width_of(next_code_point(text));
+    width += width_of(take_code_point(text));
   }
   return width;
 }

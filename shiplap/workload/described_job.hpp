@@ -37,7 +37,7 @@ Job with_array(Job, Array);
 /// The job with the first `elements` elements of the array `cut` as a resident array. Throws UsageError unless `cut` is
 /// an input with elements of this size, and at least as many.
 Job with_prefix(Job, const std::string& cut, std::string array, Bytes element, std::uint64_t elements);
-/// The job whose kernel reads each byte of the array so many times. Throws UsageError when there is no such array.
+/// The job whose kernel reads each byte of the array `times` times. Throws UsageError when there is no such array.
 Job with_times_read(Job, const std::string& array, double times);
 
 /// Facts of an array for the message on an index outside of its view.

@@ -83,6 +83,11 @@ void from_json(const JsonReader& json, KernelCost& cost) {
 
 Json json_schema(const KernelCost&) { return schema_of<KernelCost>(); }
 
+Json kernel_profile_schema() {
+  return document_schema<KernelProfile>("shiplap kernel profile",
+                                        "What was measured of a kernel, as `shiplap tune --write-kernel` writes it.");
+}
+
 void save_kernel_profile(const std::string& workload, const std::string& device_name, const KernelCost& cost,
                          const std::filesystem::path& path) {
   write_document(path, json_text(write_record(KernelProfile{workload, device_name, cost}), 1) + "\n");

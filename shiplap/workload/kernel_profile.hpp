@@ -16,6 +16,8 @@ void from_json(const JsonReader&, KernelCost&);
 /// The JSON Schema of what to_json writes.
 Json json_schema(const KernelCost&);
 
+/// The JSON Schema of kernel profiles.
+Json kernel_profile_schema();
 /// Writes the kernel profile of a workload (docs/schema/kernel-profile.schema.json). Throws Error that names the path.
 void save_kernel_profile(const std::string& workload, const std::string& device_name, const KernelCost&,
                          const std::filesystem::path&);

@@ -29,7 +29,7 @@ const std::map<std::string, std::vector<std::string>, std::less<>> rule{
     {"evaluate", {"device", "pipeline", "plan", "strategy", "workload", "model", "sim", "schedule", "profile"}},
     {"emit", {"strategy", "schedule", "workload"}},
     {"advise", {"sim", "schedule", "profile"}},
-    {"fleet", {"measure/check.hpp"}},
+    {"fleet", {"measure/node_result.hpp"}},
     // Report knows the value types, not what makes them.
     {"report",
      {"schedule/schedule.hpp",
@@ -47,6 +47,7 @@ const std::map<std::string, std::vector<std::string>, std::less<>> rule{
       "plan/mover_table.hpp",
       "measure/measure.hpp",
       "measure/check.hpp",
+      "measure/node_result.hpp",
       "measure/compare.hpp",
       "measure/figures.hpp",
       "measure/limits.hpp",
@@ -67,7 +68,7 @@ const std::map<std::string, std::vector<std::string>, std::less<>> rule{
     {"report/page",
      {"report", "schedule/timeline.hpp", "schedule/timeline_json.hpp", "profile/profile.hpp", "profile/topology.hpp",
       "plan/ranking.hpp", "plan/strategy_map.hpp", "plan/adaptation_log.hpp", "measure/check.hpp",
-      "measure/figures.hpp", "evaluate/errors.hpp", "evaluate/evaluation.hpp", "strategy/strategy.hpp",
+      "measure/node_result.hpp", "measure/compare.hpp", "measure/figures.hpp", "evaluate/errors.hpp", "evaluate/evaluation.hpp", "strategy/strategy.hpp",
       "fleet/judge.hpp"}},
 };
 

@@ -91,6 +91,17 @@ TEST_F(Cli, a_cuda_device_that_is_absent_is_refused_with_the_reason) {
   expect_refused(shiplap("run saxpy:n=1Ki --device cuda:0"), 1, {"cuda:0", "CUDA"});
 }
 
+TEST_F(Cli, predict_keeps_to_the_paper_that_was_asked_for) {
+  const Outcome harris = shiplap("predict saxpy:n=20Mi --profile h200 --model harris-2012");
+  EXPECT_EQ(harris.code, 0) << harris.err;
+  EXPECT_NE(harris.out.find("effective bandwidth"), std::string::npos);
+  EXPECT_EQ(harris.out.find("van-werkhoven"), std::string::npos);
+  const Outcome streams = shiplap(
+      "predict --in 12MiB --out 12MiB --kernel 3ms --profile gtx-480-2012 --link pcie2 --model gomez-luna-2012");
+  EXPECT_EQ(streams.code, 0) << streams.err;
+  EXPECT_NE(streams.out.find("30.00 µs"), std::string::npos) << "0.03 ms for creating a stream\n" << streams.out;
+}
+
 TEST_F(Cli, predict_has_every_model_side_by_side) {
   const Json all = parsed(shiplap("predict saxpy:n=1Mi --profile h200 --json"));
   EXPECT_EQ(all.at("schema"), "shiplap/prediction");

@@ -77,6 +77,16 @@ TEST_F(Cli, measure_lists_measures_and_writes) {
   EXPECT_FALSE(fs::exists(folder / "cache" / "shiplap")) << "a part of a profile must not be kept as the whole";
 }
 
+TEST_F(Cli, measure_says_the_rate_of_a_copy_and_refuses_to_write_what_nothing_was_measured_for) {
+  const Outcome copies = shiplap("measure --quick --only 'copy.pinned.h2d' --device virtual:h200");
+  EXPECT_EQ(copies.code, 0) << copies.err;
+  for (const char* text : {"rate", "GB/s", "bytes 256 MiB"}) EXPECT_NE(copies.out.find(text), std::string::npos) << text;
+  const auto file = folder / "numa.json";
+  expect_refused(shiplap("measure --only 'numa.*' --device virtual:h200 -o '" + file.string() + "'"), 1,
+                 {"skipped", "nothing was measured"});
+  EXPECT_FALSE(fs::exists(file));
+}
+
 TEST_F(Cli, without_a_gpu_what_measures_refuses_and_names_the_simulated_device) {
   if (parsed(shiplap("devices --json")).at("absent").empty()) GTEST_SKIP() << "this node has a CUDA device";
   for (const char* command : {"measure --quick", "check", "tune saxpy:n=1Ki", "evaluate saxpy:n=1Ki",
@@ -214,9 +224,9 @@ TEST(MeasureProfile, warns_once_of_a_governor_that_lowers_the_clock_of_cpus) {
     MeasureOptions options;
     options.effort = Effort::quick;
     options.only = "launch.latency";
-    testing::internal::CaptureStderr();
+    ::testing::internal::CaptureStderr();
     const Measured measured = cli::measure_profile(device, options, "shiplap measure");
-    std::string text = testing::internal::GetCapturedStderr();
+    std::string text = ::testing::internal::GetCapturedStderr();
     EXPECT_EQ(condition(measured.profile.conditions, "host.governor"), governor);
     return text;
   };

@@ -27,7 +27,7 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-Json healthy_check(const std::string& node) { return document(PlantedFleet(1).healthy(node)); }
+Json healthy_check(const std::string& node) { return to_json(PlantedFleet(1).healthy(node)); }
 
 /// Two ranks that have begun. Rank 0 answers at once; to rank 1 nothing can be sent.
 class BrokenRanks : public Ranks {

@@ -36,7 +36,7 @@ class ScriptedRanks : public Ranks {
     if (order_from_text(text, "order").end) return;
     NodeResult result = fleet_.healthy(node(to));
     if (to == sick_) slow_down(result, {"copies to the GPU", "copies from the GPU"}, 0.5);
-    queue_.push_back({to, to_text(Task::check, "cuda:0", document(result))});
+    queue_.push_back({to, to_text(Task::check, "cuda:0", to_json(result))});
   }
   std::optional<RankMessage> receive(const Deadline&) override {
     if (queue_.empty()) return std::nullopt;

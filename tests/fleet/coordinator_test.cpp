@@ -70,7 +70,7 @@ class PlantedRanks {
                          [] {
                            return std::vector<RankDevice>{{"cuda:0", "0000:00:00.0"}};
                          },
-                     .check = [this, rank](const std::string& device) { return document(checked(rank, device)); },
+                     .check = [this, rank](const std::string& device) { return to_json(checked(rank, device)); },
                      .copy_at_once = {}};
     }
   }
@@ -133,13 +133,13 @@ TEST(Coordinator, has_an_outlier_checked_again_before_it_is_called_sick) {
   ranks.works[5].check = [&](const std::string& device) {
     NodeResult sick = ranks.checked(5, device);
     slow_down(sick, {"device memory", "fp32 multiply-adds"}, 0.8);
-    return document(sick);
+    return to_json(sick);
   };
   std::atomic<unsigned> checks{0};
   ranks.works[7].check = [&](const std::string& device) {
     NodeResult disturbed = ranks.checked(7, device);
     if (checks++ == 0) slow_down(disturbed, {"copies to the GPU"}, 0.6);  // somebody else used the link
-    return document(disturbed);
+    return to_json(disturbed);
   };
   const FleetRun run = ranks.run();
   const JudgedFleet judged = judge(run.results);
@@ -158,7 +158,7 @@ TEST(Coordinator, sick_gpus_that_are_checked_again_do_not_make_themselves_normal
     ranks.works[sick].check = [&, sick](const std::string& device) {
       NodeResult result = ranks.checked(sick, device);
       slow_down(result, {"copies to the GPU"}, 0.4);
-      return document(result);
+      return to_json(result);
     };
   ranks.options.repeats = 3;
   EXPECT_EQ(judge(ranks.run().results).count(NodeState::sick), 3u);
@@ -170,7 +170,7 @@ TEST(Coordinator, a_rank_that_begins_late_is_checked_while_others_are_waited_for
   ranks.options.budget = Seconds{5};
   ranks.works[1].check = [&](const std::string& device) {
     sleep_for(Seconds{2});
-    return document(ranks.checked(1, device));
+    return to_json(ranks.checked(1, device));
   };
   const std::jthread late([&] {
     sleep_for(Seconds{1});
@@ -215,7 +215,7 @@ TEST(Coordinator, keeps_an_answer_that_comes_late_while_others_are_waited_for) {
   ranks.options.grace = Seconds{0.5};
   ranks.works[2].check = [&](const std::string& device) {
     sleep_for(Seconds{1});  // later than its 0.6 s
-    return document(ranks.checked(2, device));
+    return to_json(ranks.checked(2, device));
   };
   ranks.works[3].devices = [] {
     std::vector<RankDevice> devices;
@@ -224,7 +224,7 @@ TEST(Coordinator, keeps_an_answer_that_comes_late_while_others_are_waited_for) {
   };
   ranks.works[3].check = [&](const std::string& device) {
     sleep_for(Seconds{0.08});  // 1.6 s for 20 GPUs, which may take 2.5 s
-    return document(ranks.checked(3, device));
+    return to_json(ranks.checked(3, device));
   };
   const FleetRun run = ranks.run();
   EXPECT_THAT(run.missing, IsEmpty());
@@ -237,7 +237,7 @@ TEST(Coordinator, reports_checks_that_could_not_be_done_unless_a_repetition_coul
   std::atomic<unsigned> checks{0};
   ranks.works[2].check = [&](const std::string& device) {
     if (checks++ == 0) throw Error("out of memory");
-    return document(ranks.checked(2, device));
+    return to_json(ranks.checked(2, device));
   };
   const FleetRun run = ranks.run();
   EXPECT_EQ(run.results.size(), 7u);
@@ -290,7 +290,7 @@ TEST(Coordinator, checks_one_gpu_of_a_node_at_a_time_and_goes_on_when_a_rank_has
       result.pci_bus_id = std::to_string(rank % 3);
       const std::lock_guard lock(mutex);
       --at_once[ranks.works[rank].node];
-      return document(result);
+      return to_json(result);
     };
   }
   const FleetRun run = ranks.run();
@@ -309,7 +309,7 @@ TEST(Coordinator, ranks_of_one_node_with_simulated_gpus_of_one_name_are_told_apa
       NodeResult result = ranks.checked(rank, device);
       result.pci_bus_id.clear();
       if (rank == 4) slow_down(result, {"copies to the GPU"}, 0.5);
-      return document(result);
+      return to_json(result);
     };
   }
   const JudgedFleet judged = judge(ranks.run().results);
@@ -343,7 +343,7 @@ TEST(Coordinator, sums_what_the_gpus_of_a_node_copy_at_once_and_repeats_an_outli
       for (const char* what : {at_once_to_gpu, at_once_from_gpu})
         result.figures.push_back(
             {.what = what, .measured = "", .limit = "", .unit = "B/s", .measured_value = rate, .causes = {}});
-      return document(result);
+      return to_json(result);
     };
   }
   const FleetRun run = ranks.run();
@@ -370,7 +370,7 @@ TEST(Coordinator, that_is_stopped_judges_what_has_been_reported) {
   ranks.longest_silence = Seconds{3};
   ranks.works[2].check = [&](const std::string& device) {
     sleep_for(Seconds{4});  // longer than until the stop
-    return document(ranks.checked(2, device));
+    return to_json(ranks.checked(2, device));
   };
   const FleetRun run = ranks.run({3});
   EXPECT_EQ(run.results.size(), 2u) << "of ranks 0 and 1";

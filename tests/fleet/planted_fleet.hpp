@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "shiplap/core/json.hpp"
-#include "shiplap/fleet/node_result.hpp"
+#include "shiplap/measure/node_result.hpp"
 
 namespace shiplap {
 
@@ -29,19 +29,6 @@ inline constexpr std::array healthy_figures{Healthy{"copies to the GPU", 5.521e+
                                             Healthy{"kernels that write host memory", 5.244e+10, 0.0016},
                                             Healthy{"device memory", 2.85e+12, 0.0006},
                                             Healthy{"fp32 multiply-adds", 6.188e+13, 0.0017}};
-
-/// What `shiplap check --json` prints of a result.
-inline Json document(const NodeResult& result) {
-  return {{"schema", "shiplap/check"},
-          {"version", 3},
-          {"node", result.node},
-          {"gpu", result.gpu},
-          {"pci_bus_id", result.pci_bus_id},
-          {"verdict", to_string(result.verdict)},
-          {"busy", result.busy},
-          {"profile", result.kind},
-          {"figures", to_json(result.figures)}};
-}
 
 class PlantedFleet {
  public:

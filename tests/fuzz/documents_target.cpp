@@ -5,7 +5,7 @@
 #include "shiplap/core/record.hpp"
 #include "shiplap/evaluate/evaluation.hpp"
 #include "shiplap/fleet/history.hpp"
-#include "shiplap/fleet/node_result.hpp"
+#include "shiplap/measure/node_result.hpp"
 #include "shiplap/fleet/rank_message.hpp"
 #include "shiplap/pipeline/race.hpp"
 #include "shiplap/plan/adaptation_log.hpp"
@@ -54,7 +54,7 @@ void read_history_or_check(std::string_view bytes) {
     require(text_of(History::from_json(JsonReader(again, document_name)).to_json()) == once,
             "a history that was read is written and read as the same");
   }
-  if (const auto result = read_or_refused([&] { return node_result_from_json(reader); })) {
+  if (const auto result = read_or_refused([&] { return Form<NodeResult>::read(reader); })) {
     History history;
     history.add(*result);
     const Json again = parse_json(text_of(history.to_json()), document_name);

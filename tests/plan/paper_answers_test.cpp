@@ -112,6 +112,21 @@ TEST(PaperAnswers, give_the_streams_of_2012_as_printed_and_corrected) {
   EXPECT_EQ(answer(answers, "gomez-luna-2012", "best whole").value, 11.0);
 }
 
+// The layout stands for one copy engine: t_T = 12, t_E = 3, t_sc = 0.1 ms, so that eqs 1 and 2 meet at 12 / 9 streams,
+// and two take 12 + 0.2 ms where one takes 15.
+TEST(PaperAnswers, are_those_of_the_older_gpu_that_a_layout_emulates) {
+  const PaperDirection slow{.latency_overhead = Seconds{0}, .per_byte = {1e-9}, .gap = Seconds{0}};
+  Profile profile = paper_profile({.copy_engines = 2, .h2d = slow, .d2h = slow});
+  profile.host.emplace();
+  profile.host->calls["create stream"] = {{1_B, Interval<Seconds>::exact(milliseconds(0.1))}};
+  const Job job = in_out_job(Bytes{6'000'000}, Bytes{6'000'000}, milliseconds(3), 1000);
+  const auto answers = paper_answers(job, profile, Layout::one_engine);
+  EXPECT_EQ(answer(answers, "van-werkhoven-2014", "classification").words, "category 2, dominant transfers");
+  EXPECT_NEAR(*answer(answers, "gomez-luna-2012", "optimal").value, 12.0 / 9, 1e-9);
+  EXPECT_EQ(answer(answers, "gomez-luna-2012", "best whole").value, 2.0);
+  EXPECT_EQ(answer(answers, "gomez-luna-2012", "best whole").words, "1.23 times as fast as without");
+}
+
 // saxpy over 20·2^20 floats in 1.5 ms: 3·4·N bytes and 2·N operations.
 TEST(PaperAnswers, give_the_metrics_of_harris) {
   Job job = in_out_job(160_MiB, 80_MiB, milliseconds(1.5), 20 << 20);

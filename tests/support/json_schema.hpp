@@ -37,7 +37,7 @@ class JsonSchema {
     static const std::set<std::string> known{"$schema", "$defs",           "$ref",     "title",
                                              "type",    "properties",      "required", "description",
                                              "items",   "const",           "enum",     "additionalProperties",
-                                             "minimum", "exclusiveMinimum"};
+                                             "minimum", "exclusiveMinimum", "maximum"};
     for (const auto& [key, rule] : schema.items())
       if (!known.contains(key)) out.push_back(at + ": this checker does not know " + key);
     if (schema.contains("$ref")) {
@@ -52,6 +52,8 @@ class JsonSchema {
     }
     if (schema.contains("minimum") && value.is_number() && value.get<double>() < schema.at("minimum").get<double>())
       out.push_back(at + ": less than its minimum");
+    if (schema.contains("maximum") && value.is_number() && value.get<double>() > schema.at("maximum").get<double>())
+      out.push_back(at + ": more than its maximum");
     if (schema.contains("exclusiveMinimum") && value.is_number() &&
         value.get<double>() <= schema.at("exclusiveMinimum").get<double>())
       out.push_back(at + ": not more than its minimum");

@@ -54,6 +54,10 @@ Cell time_cell(const Quantity& time) {
           time.value};
 }
 
+Cell time_cell(const Interval<Seconds>& time) {
+  return time_cell({time.value.count(), time.low.count(), time.high.count()});
+}
+
 Cell change_cell(double ratio) { return {signed_percent(ratio - 1), ratio}; }
 
 Cell number_cell(double value, const std::string& text) { return {text, value}; }

@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "shiplap/core/json.hpp"
+#include "shiplap/core/statistics.hpp"
+#include "shiplap/core/units.hpp"
 #include "shiplap/report/page/figure.hpp"
 
 namespace shiplap::page {
@@ -26,6 +28,7 @@ std::vector<double> values_of(const JsonReader&);
 
 /// A time as a cell, with its interval as in "5.573 ± 0.062 ms".
 Cell time_cell(const Quantity&);
+Cell time_cell(const Interval<Seconds>&);  ///< see time_cell(const Quantity&)
 /// The ratio minus 1 as a cell, as in "+2.6 %".
 Cell change_cell(double ratio);
 /// A number as a cell.

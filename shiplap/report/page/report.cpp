@@ -14,6 +14,7 @@
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/formats.hpp"
 #include "shiplap/core/json.hpp"
+#include "shiplap/core/record.hpp"
 #include "shiplap/report/page/quantity.hpp"
 #include "shiplap/report/page/sections.hpp"
 #include "shiplap/report/page/words.hpp"
@@ -29,8 +30,13 @@ struct Reader {
 Part part_of_evaluation(const JsonReader& json, const std::string& source) {
   return evaluation_part(evaluation_from_json(json.value(), source), source);
 }
-constexpr std::array readers{Reader{formats::check, check_part},
-                             Reader{formats::comparison, comparison_part},
+/// The part of a file that is read as a record.
+template <class Record, Part (*part)(const Record&, const std::string& source)>
+Part part_of(const JsonReader& json, const std::string& source) {
+  return part(Form<Record>::read(json), source);
+}
+constexpr std::array readers{Reader{formats::check, part_of<NodeResult, check_part>},
+                             Reader{formats::comparison, part_of<Comparison, comparison_part>},
                              Reader{formats::plan, plan_part},
                              Reader{formats::run, run_part},
                              Reader{formats::evaluation, part_of_evaluation},

@@ -7,6 +7,8 @@
 
 #include "shiplap/core/json.hpp"
 #include "shiplap/evaluate/evaluation.hpp"
+#include "shiplap/measure/compare.hpp"
+#include "shiplap/measure/node_result.hpp"
 #include "shiplap/plan/adaptation_log.hpp"
 #include "shiplap/plan/strategy_map.hpp"
 #include "shiplap/profile/profile.hpp"
@@ -31,13 +33,14 @@ Part evaluation_part(const Evaluation&, const std::string& source);
 /// The times of batches, the choices and the decisions of an adaptive run.
 Part adaptation_part(const Replay&, const std::string& source);
 
+/// The verdicts of a check.
+Part check_part(const NodeResult&, const std::string& source);
+/// What became slower or faster.
+Part comparison_part(const Comparison&, const std::string& source);
+
 // The sections below read the JSON that programs print. They throw Error that names source and key for a value that is
 // missing or has another form.
 
-/// The verdicts of `shiplap check --json`.
-Part check_part(const JsonReader&, const std::string& source);
-/// What became slower or faster, of `shiplap compare --json`.
-Part comparison_part(const JsonReader&, const std::string& source);
 /// The candidates of `shiplap plan --json`.
 Part plan_part(const JsonReader&, const std::string& source);
 /// Predicted and observed times and timelines of `shiplap run --json`.

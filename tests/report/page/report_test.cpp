@@ -45,10 +45,10 @@ Page report_of(std::vector<ReportFile> files, const ReportOptions& options = wit
 
 /// What `shiplap check --json` prints.
 std::string checked(const NodeCheck& check) {
-  Json json = to_json(check);
-  json["node"] = "n1";
-  json["gpu"] = "cuda:0";
-  return json.dump();
+  NodeResult result = result_of(check);
+  result.node = "n1";
+  result.gpu = "cuda:0";
+  return to_json(result).dump();
 }
 
 std::vector<std::string> titles_of(const Page& page) {

@@ -1,10 +1,10 @@
-// The check of one GPU of one node of a fleet, as `shiplap check --json` prints it.
+// The check of one GPU of one node, as `shiplap check --json` prints it, and fleets and pages read it.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "shiplap/core/json.hpp"
+#include "shiplap/core/json_forward.hpp"
 #include "shiplap/measure/check.hpp"
 
 namespace shiplap {
@@ -18,6 +18,8 @@ struct NodeResult {
   Verdict verdict = Verdict::unknown;  ///< the verdict of the check itself
   std::vector<std::string> busy{};     ///< what others did on the node
   std::vector<CheckedFigure> figures{};
+  unsigned attempts = 0;             ///< number of times that the node was measured; 0: it was busy, or a profile
+  Origin origin = Origin::measured;  ///< where the figures come from
 };
 
 /// Whether a figure has a value that says something about the node.
@@ -25,7 +27,11 @@ inline bool was_measured(const CheckedFigure& figure) {
   return figure.measured_value > 0 && figure.verdict != Verdict::busy;
 }
 
-/// Reads the document `shiplap/check`. Throws Error that names source and key.
-NodeResult node_result_from_json(const JsonReader&);
+/// Writes the document `shiplap/check`.
+Json to_json(const NodeResult&);
+/// Reads the document. Throws Error that names source and key.
+void from_json(const JsonReader&, NodeResult&);
+/// The JSON Schema of the document.
+Json json_schema(const NodeResult&);
 
 }  // namespace shiplap

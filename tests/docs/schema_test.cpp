@@ -1,0 +1,33 @@
+// The schemas of docs/schema that follow from the descriptions of records.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+
+#include "shiplap/core/json.hpp"
+#include "shiplap/core/record.hpp"
+#include "shiplap/evaluate/evaluation.hpp"
+#include "shiplap/measure/node_result.hpp"
+#include "shiplap/plan/adaptation_log.hpp"
+#include "shiplap/profile/json_text.hpp"
+#include "shiplap/workload/kernel_profile.hpp"
+
+namespace shiplap {
+namespace {
+
+/// Compares the file with the schema; writes it instead when SHIPLAP_WRITE_SCHEMAS is set.
+void expect_documented(const std::string& name, const Json& schema) {
+  const std::string path = std::string(SHIPLAP_SOURCE_DIR "/docs/schema/") + name + ".schema.json";
+  if (std::getenv("SHIPLAP_WRITE_SCHEMAS") != nullptr) std::ofstream(path) << readable_text(schema);
+  EXPECT_EQ(read_json_file(path), schema) << "SHIPLAP_WRITE_SCHEMAS=1 and this test write it";
+}
+
+TEST(Schemas, are_those_of_the_records) {
+  expect_documented("kernel-profile", kernel_profile_schema());
+  expect_documented("evaluation", evaluation_schema());
+  expect_documented("check", json_schema(NodeResult{}));
+  expect_documented("adaptation", adaptation_log_schema());
+}
+
+}  // namespace
+}  // namespace shiplap
