@@ -73,8 +73,8 @@ void run_predict(const PredictFlags& flags) {
   std::vector<ModelComparison> comparisons;
   for (const Choice& choice : best_of_each(made.ranking))
     comparisons.push_back(compare_models(made.job, profile, choice, made.limits));
-  std::vector<PaperAnswer> answers = paper_answers(
-      made.job, profile, options.space.layouts.empty() ? Layout::three : options.space.layouts.front());
+  std::vector<PaperAnswer> answers =
+      paper_answers(made.job, profile, options.space.layouts.empty() ? Layout::three : options.space.layouts.front());
   keep_only(flags.model, answers, comparisons);
   show_simulation(opened, flags.node, flags.json);
   if (flags.json) {

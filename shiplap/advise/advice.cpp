@@ -12,7 +12,8 @@
 #include "shiplap/core/json.hpp"
 #include "shiplap/core/printable.hpp"
 #include "shiplap/core/quantity_json.hpp"
-#include "shiplap/schedule/timeline_json.hpp"
+#include "shiplap/core/record.hpp"
+#include "shiplap/schedule/timeline_view.hpp"
 
 namespace shiplap {
 namespace {
@@ -165,7 +166,8 @@ std::string limit_of(const SimulatedStep& step) {
 }
 
 Json timeline_of(const SimulatedStep& step) {
-  return step.schedule.ops.empty() ? Json(nullptr) : timeline_json(step.schedule, step.timeline);
+  return step.schedule.ops.empty() ? Json(nullptr)
+                                   : Form<TimelineView>{}.write(timeline_view(step.schedule, step.timeline));
 }
 
 Json to_json(const HowTo& how) { return {{"language", how.language}, {"text", how.text}}; }

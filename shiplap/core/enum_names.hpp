@@ -17,7 +17,9 @@ using EnumNames = std::span<const std::pair<E, std::string_view>>;
 
 /// Whether `names_of` knows the names of an enumeration.
 template <class E>
-concept NamedEnum = requires(E value) { EnumNames<E>(names_of(value)); };
+concept NamedEnum = requires(E value) {
+  EnumNames<E>(names_of(value));
+};
 
 /// The name of a value. Throws Error for a value without one.
 template <NamedEnum E>

@@ -22,9 +22,7 @@ Estimate EstimateInUnit::read(const JsonReader& json) const {
   return {json.at("value").number(), json.at("low").number(), json.at("high").number()};
 }
 
-Bandwidth Form<Bandwidth>::read(const JsonReader& json) {
-  return gigabytes_per_second(InUnit{"GB/s"}.read(json));
-}
+Bandwidth Form<Bandwidth>::read(const JsonReader& json) { return gigabytes_per_second(InUnit{"GB/s"}.read(json)); }
 
 namespace detail {
 

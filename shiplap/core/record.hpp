@@ -1,7 +1,7 @@
 // Records: structs that are written as JSON, read back and described in a JSON Schema, all from one description.
 //
-// `describe(visitor, record)` is a template for constant and for mutable records (`Like`). It calls the visitor for each
-// member, in the order of the file:
+// `describe(visitor, record)` is a template for constant and for mutable records (`Like`). It calls the visitor for
+// each member, in the order of the file:
 //   header(format)                          the schema and the version of a document
 //   constant(name, text)                    a text that is always the same, such as a unit
 //   field(name, member, meaning, form)      a value that is always there; an std::optional is null without a value
@@ -40,7 +40,9 @@ namespace shiplap {
 class RecordWriter;
 /// Whether a record has a description.
 template <class T>
-concept Described = requires(RecordWriter& visitor, const T& record) { describe(visitor, record); };
+concept Described = requires(RecordWriter& visitor, const T& record) {
+  describe(visitor, record);
+};
 /// Whether a record of another room has functions that write it, read it and give its schema.
 template <class T>
 concept WithJsonFunctions = requires(const JsonReader& json, const T& constant, T& record) {
@@ -200,8 +202,7 @@ inline constexpr InUnit as_ratio{"1"};
 
 // Every file that uses a record must see the same form of it, so functions come before a description.
 template <class T>
-requires(!WithJsonFunctions<T> && Described<T>)
-struct Form<T> {
+requires(!WithJsonFunctions<T> && Described<T>) struct Form<T> {
   static Json write(const T& record) { return write_record(record); }
   static T read(const JsonReader& json) {
     T record{};
@@ -294,7 +295,13 @@ struct Form<std::optional<T>> : OrNull<T> {};
 template <class T, class F = Form<T>>
 struct NullIfEmpty {
   F one{};
-  Json write(const T& value) const { return value == T{} ? Json(nullptr) : one.write(value); }
+  static bool is_empty(const T& value) {
+    if constexpr (requires { value.empty(); })
+      return value.empty();
+    else
+      return value == T{};
+  }
+  Json write(const T& value) const { return is_empty(value) ? Json(nullptr) : one.write(value); }
   T read(const JsonReader& json) const { return json.value().is_null() ? T{} : one.read(json); }
   Json schema() const { return detail::or_null_schema(one.schema()); }
 };
@@ -471,9 +478,8 @@ Json schema_of() {
 }
 template <Described T>
 Json document_schema(std::string_view title, std::string_view description) {
-  Json schema{{"$schema", "https://json-schema.org/draft/2020-12/schema"},
-              {"title", title},
-              {"description", description}};
+  Json schema{
+      {"$schema", "https://json-schema.org/draft/2020-12/schema"}, {"title", title}, {"description", description}};
   schema.update(schema_of<T>());
   return detail::with_definitions(std::move(schema));
 }

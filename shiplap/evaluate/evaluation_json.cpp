@@ -1,4 +1,5 @@
-// The file of an evaluation. Derived values (errors, estimates, statistics) are written, and calculated again when read.
+// The file of an evaluation. Derived values (errors, estimates, statistics) are written, and calculated again when
+// read.
 #include "shiplap/core/record.hpp"
 #include "shiplap/evaluate/errors.hpp"
 #include "shiplap/evaluate/evaluation.hpp"
@@ -91,7 +92,8 @@ void describe(V& v, R& point) {
   v.field("busiest", point.busiest, "engine that is busy longest in the predicted timeline");
   v.field("busy", point.busy, "fraction of the predicted time that this engine is busy");
   v.field("group", point.group, "index of the group in which the choice ran");
-  v.derived("observed", [&] { return point.samples_ms; }, "median of the samples", median_in_ms);
+  v.derived(
+      "observed", [&] { return point.samples_ms; }, "median of the samples", median_in_ms);
   v.derived(
       "error",
       [&] { return ran ? Number(in_milliseconds(point.predicted.value) / median(point.samples_ms) - 1) : Number(); },
@@ -111,8 +113,10 @@ void describe(V& v, R& skipped) {
 template <class V, Like<EvaluatedGroup> R>
 void describe(V& v, R& group) {
   v.field("choices", group.choices, "number of choices that ran in turn");
-  v.derived("automatic", [&] { return group.automatic_ms; }, "the automatic choice", median_in_ms);
-  v.derived("ideal_overlap", [&] { return group.ideal_overlap_ms; }, "ideal overlap", median_in_ms);
+  v.derived(
+      "automatic", [&] { return group.automatic_ms; }, "the automatic choice", median_in_ms);
+  v.derived(
+      "ideal_overlap", [&] { return group.ideal_overlap_ms; }, "ideal overlap", median_in_ms);
   v.field("automatic_samples", group.automatic_ms, "of the automatic choice", samples_in_ms);
   v.added("ideal_overlap_samples", group.ideal_overlap_ms, "of ideal overlap", samples_in_ms);
 }
@@ -120,18 +124,23 @@ template <class V, Like<Duel> R>
 void describe(V& v, R& duel) {
   v.field("automatic_choice", duel.automatic, "the choice of the plan");
   v.field("winner_choice", duel.winner, "the fastest of all other points");
-  v.derived("automatic", [&] { return duel.automatic_ms; }, "time of the automatic choice", median_in_ms);
-  v.derived("winner", [&] { return duel.winner_ms; }, "time of the winner", median_in_ms);
-  v.derived("ideal_overlap", [&] { return duel.ideal_overlap_ms; }, "time of ideal overlap", median_in_ms);
-  v.derived("over_winner", [&] { return duel.over_winner(); }, "automatic over winner, minus 1");
+  v.derived(
+      "automatic", [&] { return duel.automatic_ms; }, "time of the automatic choice", median_in_ms);
+  v.derived(
+      "winner", [&] { return duel.winner_ms; }, "time of the winner", median_in_ms);
+  v.derived(
+      "ideal_overlap", [&] { return duel.ideal_overlap_ms; }, "time of ideal overlap", median_in_ms);
+  v.derived(
+      "over_winner", [&] { return duel.over_winner(); }, "automatic over winner, minus 1");
   v.derived(
       "over_ideal_overlap",
       [&] {
         return duel.ideal_overlap_ms.empty() ? std::optional<double>() : std::optional(duel.over_ideal_overlap());
       },
       "automatic over ideal overlap, minus 1");
-  v.derived("within_rule", [&] { return duel.within_rule(); },
-            "whether the automatic choice is slower by at most 1 %, 3 µs or two standard errors");
+  v.derived(
+      "within_rule", [&] { return duel.within_rule(); },
+      "whether the automatic choice is slower by at most 1 %, 3 µs or two standard errors");
   v.field("automatic_samples", duel.automatic_ms, "of the automatic choice", samples_in_ms);
   v.field("winner_samples", duel.winner_ms, "of the winner", samples_in_ms);
   v.field("ideal_overlap_samples", duel.ideal_overlap_ms, "of ideal overlap", samples_in_ms);
@@ -158,7 +167,8 @@ void describe(V& v, R& transfer) {
   v.field("copies", transfer.copies, "number of equal copies in one stream", one_or_more<std::uint32_t>);
   v.field("simulation", transfer.simulation, "simulated time");
   v.field("loggp", transfer.loggp, "time by LogGP");
-  v.derived("observed", [&] { return transfer.samples_ms; }, "median of the samples", median_in_ms);
+  v.derived(
+      "observed", [&] { return transfer.samples_ms; }, "median of the samples", median_in_ms);
   v.field("wrong", transfer.wrong_bytes, "bytes that arrived wrong", ByteCount{});
   v.field("samples", transfer.samples_ms, "makespans", samples_in_ms);
 }
@@ -193,8 +203,8 @@ void describe(V& v, R& errors) {
   v.field("all", errors.all, "all points");
   v.field("steady", errors.steady, "points whose samples agree");
   v.field("unsteady", errors.unsteady, "the other points");
-  v.derived("unsteady_fraction", [&] { return errors.unsteady_fraction(); }, "fraction of unsteady points",
-            NonNegative{});
+  v.derived(
+      "unsteady_fraction", [&] { return errors.unsteady_fraction(); }, "fraction of unsteady points", NonNegative{});
   v.field("coverage", errors.coverage, "coverage over the steady points, for the simulation only");
   v.field("worst_at", errors.worst, "the point with the largest error");
 }
@@ -217,14 +227,17 @@ void describe(V& v, R& errors) {
   v.field("direction", errors.to_device, "direction of the copies", DirectionName{});
   v.field("simulation", errors.simulation, "errors of the simulation");
   v.field("loggp", errors.loggp, "errors of LogGP");
-  v.derived("published_over", [&] { return published_transfer_errors(errors.to_device).over; },
-            "largest positive error that van Werkhoven et al. 2014 report");
-  v.derived("published_under", [&] { return published_transfer_errors(errors.to_device).under; },
-            "largest negative error that van Werkhoven et al. 2014 report");
+  v.derived(
+      "published_over", [&] { return published_transfer_errors(errors.to_device).over; },
+      "largest positive error that van Werkhoven et al. 2014 report");
+  v.derived(
+      "published_under", [&] { return published_transfer_errors(errors.to_device).under; },
+      "largest negative error that van Werkhoven et al. 2014 report");
 }
 template <class V, Like<Statistics> R>
 void describe(V& v, R& statistics) {
-  v.derived("steady_spread_at_most", [] { return steady_spread; }, "largest relative spread of a steady point");
+  v.derived(
+      "steady_spread_at_most", [] { return steady_spread; }, "largest relative spread of a steady point");
   v.field("models", statistics.models, "errors of each model");
   v.field("simulation_by_strategy", statistics.by_strategy, "errors of the simulation for each strategy and layout");
   v.field("regret", statistics.regret, "cost of following the choices of each model");
@@ -246,7 +259,8 @@ void describe(V& v, R& evaluation) {
   v.derived(
       "clock",
       [] {
-        return std::string("device events, from the mark before the first op to the last end mark; medians, interleaved");
+        return std::string(
+            "device events, from the mark before the first op to the last end mark; medians, interleaved");
       },
       "how times were taken");
   v.derived(

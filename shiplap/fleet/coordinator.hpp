@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "shiplap/fleet/judge.hpp"
-#include "shiplap/measure/node_result.hpp"
 #include "shiplap/fleet/ranks.hpp"
+#include "shiplap/measure/node_result.hpp"
 
 namespace shiplap {
 

@@ -79,8 +79,8 @@ void describe(V& v, R& result) {
 Json to_json(const NodeResult& result) { return write_record(result); }
 void from_json(const JsonReader& json, NodeResult& result) { read_record(json, result); }
 Json json_schema(const NodeResult&) {
-  return document_schema<NodeResult>("shiplap check",
-                                     "Whether a node gives what its hardware should, as `shiplap check --json` prints it.");
+  return document_schema<NodeResult>(
+      "shiplap check", "Whether a node gives what its hardware should, as `shiplap check --json` prints it.");
 }
 
 }  // namespace shiplap

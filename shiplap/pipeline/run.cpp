@@ -8,14 +8,12 @@
 #include <optional>
 
 #include "shiplap/core/error.hpp"
-#include "shiplap/core/formats.hpp"
-#include "shiplap/core/quantity_json.hpp"
 #include "shiplap/pipeline/contiguous_job.hpp"
 #include "shiplap/pipeline/ideal_overlap.hpp"
 #include "shiplap/pipeline/race.hpp"
+#include "shiplap/pipeline/run_view.hpp"
 #include "shiplap/profile/profile.hpp"
 #include "shiplap/schedule/schedule.hpp"
-#include "shiplap/schedule/timeline_json.hpp"
 
 namespace shiplap {
 namespace {
@@ -155,32 +153,6 @@ void Report::require_right() const {
   if (is_wrong()) throw CheckFailed(fmt::format("the result is wrong: {}", *difference));
 }
 
-Json Report::to_json() const {
-  const std::optional<double> fraction = efficiency();
-  Json json{{"schema", formats::run.schema},
-            {"version", formats::run.version},
-            {"workload", job},
-            {"device", device},
-            {"simulated", simulated},
-            {"choice", shiplap::to_json(planned.choice)},
-            {"predicted", shiplap::to_json(planned)},
-            {"clock", "device events, from the mark before the first op to the last end mark"},
-            {"observed", quantity_json(observed)},
-            {"submission", quantity_json(submission)},
-            {"host_total", quantity_json(host_total)},
-            {"bound", quantity_json(bound)},
-            {"efficiency", fraction ? Json(*fraction) : Json(nullptr)},
-            {"ideal_overlap", quantity_json(ideal_overlap)},
-            {"verified", difference ? Json(difference->empty()) : Json(nullptr)},
-            {"difference", difference && !difference->empty() ? Json(*difference) : Json(nullptr)},
-            {"samples", quantities_json(samples)},
-            {"ideal_overlap_samples", quantities_json(ideal_overlap_samples)}};
-  if (timeline.spans.empty()) return json;
-  json["trace_source"] = trace_source;
-  json["timeline"] = timeline_json(*planned.schedule, timeline);
-  json["predicted_timeline"] =
-      planned.timeline.spans.empty() ? Json(nullptr) : timeline_json(*planned.schedule, planned.timeline);
-  return json;
-}
+Json Report::to_json() const { return shiplap::to_json(run_view(*this)); }
 
 }  // namespace shiplap

@@ -37,8 +37,7 @@ template <class V, Like<LogHeader> R>
 void describe(V& v, R& header) {
   v.header(formats::adaptation);
   v.field("job", header.job, "name of the job over one batch");
-  v.field("profile_hash", header.profile_hash,
-          "hash of the profile's parameters, with which the table was simulated");
+  v.field("profile_hash", header.profile_hash, "hash of the profile's parameters, with which the table was simulated");
   v.field("tolerance", header.options.tolerance, "largest relative residual that is noise", Positive{});
   v.field("least_gain", header.options.least_gain,
           "least predicted gain for which a choice is left, as a fraction of the time of a batch", NonNegative{});

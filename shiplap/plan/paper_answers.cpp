@@ -165,7 +165,12 @@ class AnswersOf2014 {
     for (const PaperStrategy& strategy : paper_strategies) {
       const std::string question = fmt::format("time of {}", strategy.name);
       if (!has(strategy)) {
-        answers_.push_back({van_werkhoven, question, "", "", {}, {},
+        answers_.push_back({van_werkhoven,
+                            question,
+                            "",
+                            "",
+                            {},
+                            {},
                             forms_.job().each_byte_once ? "not offered, because the kernel accesses bytes repeatedly"
                                                         : "not offered, because it is not known whether the kernel "
                                                           "accesses each byte about once (`.touches_each_byte_once`)",
@@ -189,8 +194,9 @@ class AnswersOf2014 {
     const std::uint32_t best = forms_.best_streams(forms_.job_time()).chunks;
     const Work work = forms_.work(std::max(2u, best));
     const double optimum = van_werkhoven_2014::optimal_streams(work, forms_.category());
-    add("optimal number of chunks", "§VI", "1", van_werkhoven_2014::as_printed::optimal_streams(work, forms_.category()),
-        optimum, optimum > forms_.limit() ? fmt::format("more than the {} items", forms_.limit()) : "");
+    add("optimal number of chunks", "§VI", "1",
+        van_werkhoven_2014::as_printed::optimal_streams(work, forms_.category()), optimum,
+        optimum > forms_.limit() ? fmt::format("more than the {} items", forms_.limit()) : "");
     const std::uint32_t divisor = best_divisor(
         forms_.job().items, [&](std::uint32_t n) { return forms_.streams(n); }, forms_.limit());
     add("best divisor of the items", "§VI", "1", {}, divisor, to_string(forms_.streams(divisor)));
@@ -216,9 +222,9 @@ class AnswersOf2014 {
     const std::optional<Seconds> least = break_even(forms_, strategy);
     add(fmt::format("{} beats explicit from a kernel of", strategy.name), "eqs 1-6", "ms", {},
         least ? std::optional(in_milliseconds(*least)) : std::nullopt,
-        !least                  ? "never"
+        !least                 ? "never"
         : *least == Seconds{0} ? "any kernel time"
-                                : "");
+                               : "");
   }
 
   const Forms& forms_;
@@ -293,11 +299,16 @@ double largest_speedup(const Forms& forms) {
 }
 
 void add_eth(const Forms& forms, std::vector<PaperAnswer>& answers) {
-  answers.push_back({eth, "largest speed-up by overlap", "conclusion", "1", 2.0, largest_speedup(forms),
-                     "without fixed costs"});
+  answers.push_back(
+      {eth, "largest speed-up by overlap", "conclusion", "1", 2.0, largest_speedup(forms), "without fixed costs"});
   const Best best = forms.best_streams(forms.job_time());
-  answers.push_back({eth, "speed-up by eqs 1-5 of van Werkhoven", "conclusion", "1", {},
-                     forms.explicit_copies(forms.job_time()).time / best.time, in_chunks(best.chunks)});
+  answers.push_back({eth,
+                     "speed-up by eqs 1-5 of van Werkhoven",
+                     "conclusion",
+                     "1",
+                     {},
+                     forms.explicit_copies(forms.job_time()).time / best.time,
+                     in_chunks(best.chunks)});
 }
 
 }  // namespace

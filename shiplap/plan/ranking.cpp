@@ -143,7 +143,6 @@ bool SearchSpace::is_restricted() const {
            blocks.empty() && threads.empty() && movers.empty() && !max_slowdown);
 }
 
-
 Ranking rank(const Job& job, const Profile& profile, const SearchSpace& space) {
   return rank(job, profile, limits_of(profile), space);
 }

@@ -136,9 +136,7 @@ struct SteadyStateForm {
             .span = Seconds{s.at(1).positive()},
             .kernels = Seconds{s.at(2).non_negative()}};
   }
-  static Json schema() {
-    return {{"type", "array"}, {"items", {{"type", "number"}, {"minimum", 0}}}};
-  }
+  static Json schema() { return {{"type", "array"}, {"items", {{"type", "number"}, {"minimum", 0}}}}; }
 };
 
 /// The times of a choice for each factor.

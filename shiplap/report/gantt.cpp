@@ -97,7 +97,7 @@ std::string axis_lines(Seconds end, std::size_t columns) {
 }  // namespace
 
 std::string gantt(const Schedule& schedule, const Timeline& timeline, const GanttOptions& options) {
-  const std::vector<EngineRow> rows = engine_rows(schedule, timeline);
+  const std::vector<EngineRow> rows = engine_rows(timeline_view(schedule, timeline));
   const Seconds end = options.axis_end.count() > 0 ? options.axis_end : last_end(timeline);
   const std::size_t columns =
       std::max<std::size_t>(20, options.style.width - std::min(options.style.width, label_columns + busy_columns));

@@ -64,10 +64,9 @@ std::string models_report(std::span<const ModelComparison> comparisons, const Te
         continue;
       }
       if (!m.assumption.empty())
-        assumptions += "  " +
-                       wrap(fmt::format("{}, {}: assumes that {}", m.model, m.form, m.assumption), style.width - 2,
-                            "    ") +
-                       "\n";
+        assumptions +=
+            "  " +
+            wrap(fmt::format("{}, {}: assumes that {}", m.model, m.form, m.assumption), style.width - 2, "    ") + "\n";
       const double off = *m.time / comparison.simulation.value - 1;
       table.add({m.model, m.form, to_string(*m.time),
                  lacks_simulation || &m == &comparison.models.front() ? "–" : signed_percent(off),

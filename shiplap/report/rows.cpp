@@ -6,9 +6,6 @@
 #include <array>
 #include <cmath>
 
-#include "shiplap/core/error.hpp"
-#include "shiplap/schedule/timeline_json.hpp"
-
 namespace shiplap {
 namespace {
 
@@ -54,21 +51,9 @@ void draw_in_turn(std::vector<Bar>& bars) {
 
 }  // namespace
 
-std::vector<TimedOp> timed_ops(const Schedule& schedule, const Timeline& timeline) {
-  if (timeline.spans.empty() && !schedule.ops.empty())
-    throw Error("the timeline has no times of single ops, so it cannot be drawn: run with a trace");
-  if (timeline.spans.size() != schedule.ops.size())
-    throw Error(fmt::format("a timeline of {} ops does not belong to a schedule of {} ops", timeline.spans.size(),
-                            schedule.ops.size()));
-  std::vector<TimedOp> ops;
-  for (std::size_t i = 0; i < schedule.ops.size(); ++i)
-    ops.push_back({timeline.spans[i], schedule.ops[i].chunk, bytes_of(schedule.ops[i])});
-  return ops;
-}
-
-std::vector<EngineRow> engine_rows(const std::vector<TimedOp>& ops, unsigned most_lanes, Overlap overlap) {
+std::vector<EngineRow> engine_rows(const TimelineView& ops, unsigned most_lanes, Overlap overlap) {
   Timeline timeline;
-  for (const TimedOp& op : ops) timeline.spans.push_back(op.span);
+  for (const TimelineOp& op : ops) timeline.spans.push_back(op.span);
   Seconds first{0};
   if (!ops.empty()) first = std::ranges::min(timeline.spans, {}, &Span::start).start;
   const Seconds whole = last_end(timeline) - first;
@@ -95,11 +80,6 @@ std::vector<EngineRow> engine_rows(const std::vector<TimedOp>& ops, unsigned mos
     rows.push_back(std::move(row));
   }
   return rows;
-}
-
-std::vector<EngineRow> engine_rows(const Schedule& schedule, const Timeline& timeline, unsigned most_lanes,
-                                   Overlap overlap) {
-  return engine_rows(timed_ops(schedule, timeline), most_lanes, overlap);
 }
 
 Seconds last_end(const Timeline& timeline) {

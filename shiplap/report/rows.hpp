@@ -5,8 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "shiplap/schedule/schedule.hpp"
-#include "shiplap/schedule/timeline.hpp"
+#include "shiplap/schedule/timeline_view.hpp"
 
 namespace shiplap {
 
@@ -28,13 +27,6 @@ struct EngineRow {
   std::vector<Bar> bars;  ///< in the order of their starts
 };
 
-/// An op with what a row needs to know of it.
-struct TimedOp {
-  Span span;
-  std::uint32_t chunk = 0;
-  Bytes bytes{};  ///< bytes that it moves
-};
-
 /// How copies of one engine with overlapping spans are drawn: one after the other, or in lanes.
 enum class Overlap : std::uint8_t { in_turn, lanes };
 
@@ -43,13 +35,8 @@ enum class Overlap : std::uint8_t { in_turn, lanes };
 /// A copy engine performs one copy at a time, but a start mark can fire before the engine is free, so spans of copies
 /// may overlap. With `Overlap::in_turn` such copies are drawn one after the other, each from the end of the one before.
 /// Kernels and host copies can run at the same time and get up to `most_lanes` lanes. Where that is not enough they are
-/// drawn one after the other too. Throws Error when the timeline has no spans (it was not traced) or belongs to another
-/// schedule.
-std::vector<EngineRow> engine_rows(const Schedule&, const Timeline&, unsigned most_lanes = 4,
-                                   Overlap = Overlap::in_turn);
-
-/// The rows of ops from any source. `Bar::op` is the index in the list.
-std::vector<EngineRow> engine_rows(const std::vector<TimedOp>&, unsigned most_lanes = 4, Overlap = Overlap::in_turn);
+/// drawn one after the other too. `Bar::op` is the index in the view.
+std::vector<EngineRow> engine_rows(const TimelineView&, unsigned most_lanes = 4, Overlap = Overlap::in_turn);
 
 /// The end of the last span, where the time axis ends.
 Seconds last_end(const Timeline&);

@@ -206,7 +206,8 @@ class Canvas {
 
 std::string svg(std::span<const SvgPanel> panels, const SvgOptions& options) {
   std::vector<Panel> laid_out;
-  for (const SvgPanel& panel : panels) laid_out.push_back({&panel, engine_rows(panel.schedule, panel.timeline)});
+  for (const SvgPanel& panel : panels)
+    laid_out.push_back({&panel, engine_rows(timeline_view(panel.schedule, panel.timeline))});
   return Canvas(std::move(laid_out), options).picture();
 }
 

@@ -53,8 +53,8 @@ Json chrome_trace(std::span<const TraceProcess> processes) {
     events.push_back(metadata("process_sort_index", number, 0, {{"sort_index", number}}));
     int track = 1;
     // A trace shows spans as they were observed, so overlapping ops get lanes instead of being drawn in turn.
-    for (const EngineRow& row :
-         engine_rows(process.schedule, process.timeline, std::numeric_limits<unsigned>::max(), Overlap::lanes)) {
+    for (const EngineRow& row : engine_rows(timeline_view(process.schedule, process.timeline),
+                                            std::numeric_limits<unsigned>::max(), Overlap::lanes)) {
       for (unsigned lane = 0; lane < row.lanes; ++lane)
         name_track(events, number, track + static_cast<int>(lane),
                    lane == 0 ? row.label : fmt::format("{} ({})", row.label, lane + 1));

@@ -10,7 +10,7 @@ inline constexpr std::array layout_names{
     std::pair{Layout::per_chunk, "per-chunk"sv}, std::pair{Layout::few, "few"sv}, std::pair{Layout::three, "three"sv},
     std::pair{Layout::one_engine, "one-engine"sv}, std::pair{Layout::implicit_sync, "implicit-sync"sv}};
 inline constexpr std::array issue_order_names{std::pair{IssueOrder::depth, "depth"sv},
-                                        std::pair{IssueOrder::breadth, "breadth"sv}};
+                                              std::pair{IssueOrder::breadth, "breadth"sv}};
 
 constexpr EnumNames<Layout> names_of(Layout) { return layout_names; }
 constexpr EnumNames<IssueOrder> names_of(IssueOrder) { return issue_order_names; }

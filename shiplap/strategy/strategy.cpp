@@ -134,8 +134,7 @@ void parse_layout(std::string_view text, Choice& into) {
 
 IssueOrder parse_order(std::string_view text) {
   if (const auto order = value_of<IssueOrder>(text)) return *order;
-  throw UsageError(
-      fmt::format("`order` {}: there is no such order; there are: {}", text, all_names<IssueOrder>()));
+  throw UsageError(fmt::format("`order` {}: there is no such order; there are: {}", text, all_names<IssueOrder>()));
 }
 
 }  // namespace shiplap

@@ -265,8 +265,8 @@ class [[nodiscard]] DescribedJob : public Job {
   DescribedJob touches_bytes_repeatedly() const {
     return changed([](Job& job) { job.each_byte_once = false; });
   }
-  /// States how often the kernel reads each byte of the array on average (see Array::times_read). Throws UsageError when
-  /// no array has this name. `plan` refuses less than 1, more than 1e9, and arrays that are not copied in chunks.
+  /// States how often the kernel reads each byte of the array on average (see Array::times_read). Throws UsageError
+  /// when no array has this name. `plan` refuses less than 1, more than 1e9, and arrays that are not copied in chunks.
   DescribedJob reads(const std::string& array, double times) const {
     return changed([&](Job& job) { job = detail::with_times_read(std::move(job), array, times); });
   }

@@ -37,8 +37,8 @@ void describe(V& v, R& row) {
   v.field("blocks", row.blocks, "most blocks of the launch; 0: the kernel's own grid");
   v.field("alone", row.alone, "times while no copy moves", LaunchTimes{{.least = 1}});
   v.field("beside", row.beside, "times while the remaining arrays are copied", LaunchTimes{});
-  v.field("copies_beside", row.copies_beside, "factor by which the copies of the remaining arrays take longer meanwhile",
-          Positive{});
+  v.field("copies_beside", row.copies_beside,
+          "factor by which the copies of the remaining arrays take longer meanwhile", Positive{});
 }
 
 template <class V, Like<KernelCost> R>

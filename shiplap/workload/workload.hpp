@@ -42,7 +42,8 @@ Workload find_workload(std::string_view name, const CudaKernels& = cuda_kernels(
 
 /// Sets the kind of memory of the arrays that are cut into chunks. Managed memory is set for all arrays.
 void put_into(Workload&, MemoryKind);
-/// Sets how often the kernel reads each byte of all arrays that are copied to the GPU in chunks (see Array::times_read).
+/// Sets how often the kernel reads each byte of all arrays that are copied to the GPU in chunks (see
+/// Array::times_read).
 void read_inputs(Workload&, double times);
 
 /// The name of a built-in workload whose largest array has about `size` bytes: "saxpy" and 64 MiB give

@@ -80,7 +80,8 @@ TEST_F(Cli, measure_lists_measures_and_writes) {
 TEST_F(Cli, measure_says_the_rate_of_a_copy_and_refuses_to_write_what_nothing_was_measured_for) {
   const Outcome copies = shiplap("measure --quick --only 'copy.pinned.h2d' --device virtual:h200");
   EXPECT_EQ(copies.code, 0) << copies.err;
-  for (const char* text : {"rate", "GB/s", "bytes 256 MiB"}) EXPECT_NE(copies.out.find(text), std::string::npos) << text;
+  for (const char* text : {"rate", "GB/s", "bytes 256 MiB"})
+    EXPECT_NE(copies.out.find(text), std::string::npos) << text;
   const auto file = folder / "numa.json";
   expect_refused(shiplap("measure --only 'numa.*' --device virtual:h200 -o '" + file.string() + "'"), 1,
                  {"skipped", "nothing was measured"});

@@ -57,7 +57,8 @@ void describe(V& v, R& voyage) {
   v.or_null("lost", voyage.lost, "what was lost");
   v.added("crew", voyage.crew, "number of people");
   v.only_if(!voyage.note.empty(), "note", voyage.note, "words");
-  v.derived("miles", [&] { return voyage.legs.empty() ? 0u : voyage.legs.back().miles; }, "the longest leg");
+  v.derived(
+      "miles", [&] { return voyage.legs.empty() ? 0u : voyage.legs.back().miles; }, "the longest leg");
   v.constant("flag", "no");
 }
 
@@ -118,7 +119,9 @@ TEST(Record, names_the_key_of_what_is_missing_or_wrong) {
   for (const auto& [key, value, said] :
        {Case{"weather", "windy", "weather: expected one of fair, foul"}, Case{"draught", 0, "draught"},
         Case{"wind", {{"value", 3}, {"unit", "kn"}}, "wind.unit: expected \"m/s\""},
-        Case{"legs", {{{"miles", 0}, {"took", {{"value", 1}, {"unit", "s"}}}}}, "legs[0].miles: expected a whole number from 1"},
+        Case{"legs",
+             {{{"miles", 0}, {"took", {{"value", 1}, {"unit", "s"}}}}},
+             "legs[0].miles: expected a whole number from 1"},
         Case{"flag", "yes", "flag: expected \"no\""}, Case{"version", 2, "version"}, Case{"sails", 3, "sails"}}) {
     Json json = write_record(full_voyage());
     json[key] = value;

@@ -7,6 +7,7 @@
 #include "shiplap/core/json.hpp"
 #include "shiplap/core/record.hpp"
 #include "shiplap/evaluate/evaluation.hpp"
+#include "shiplap/measure/compare.hpp"
 #include "shiplap/measure/node_result.hpp"
 #include "shiplap/plan/adaptation_log.hpp"
 #include "shiplap/profile/json_text.hpp"
@@ -25,6 +26,7 @@ void expect_documented(const std::string& name, const Json& schema) {
 TEST(Schemas, are_those_of_the_records) {
   expect_documented("kernel-profile", kernel_profile_schema());
   expect_documented("evaluation", evaluation_schema());
+  expect_documented("comparison", json_schema(Comparison{}));
   expect_documented("check", json_schema(NodeResult{}));
   expect_documented("adaptation", adaptation_log_schema());
 }

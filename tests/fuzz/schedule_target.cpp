@@ -3,11 +3,12 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "shiplap/core/record.hpp"
 #include "shiplap/profile/profile.hpp"
 #include "shiplap/report/gantt.hpp"
 #include "shiplap/report/trace.hpp"
 #include "shiplap/schedule/submission.hpp"
-#include "shiplap/schedule/timeline_json.hpp"
+#include "shiplap/schedule/timeline_view.hpp"
 #include "shiplap/schedule/validate.hpp"
 #include "shiplap/sim/simulate.hpp"
 #include "tests/fuzz/made_schedule.hpp"
@@ -31,7 +32,7 @@ void simulate_on(const Profile& profile, const Schedule& schedule) {
     if (schedule.ops.empty()) continue;
     const std::array processes{TraceProcess{"predicted", schedule, timeline}};
     chrome_trace(processes).dump();
-    timeline_json(schedule, timeline).dump();
+    Form<TimelineView>{}.write(timeline_view(schedule, timeline)).dump();
     require(!critical_path(schedule, timeline).empty(), "a timeline has a critical path");
   }
 }

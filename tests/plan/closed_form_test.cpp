@@ -76,7 +76,8 @@ TEST(ClosedForms, rank_the_buoyancy_differences_in_the_published_order) {
   for (const Candidate& c : ranking.candidates) EXPECT_EQ(c.predicted_by, PredictedBy::closed_form);
 }
 
-// The bytes of the buoyancy differences stated by hand: 672 MiB each way, in without the two arrays that are copied once.
+// The bytes of the buoyancy differences stated by hand: 672 MiB each way, in without the two arrays that are copied
+// once.
 TEST(ClosedForms, count_every_read_of_inputs_that_are_stated_to_be_read_several_times) {
   const Profile titan = find_profile("gtx-titan-2014");
   Workload stated = stated_workload({.in = 672_MiB, .out = 672_MiB, .kernel = milliseconds(8)});

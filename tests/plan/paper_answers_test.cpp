@@ -35,7 +35,8 @@ TEST(PaperAnswers, give_the_optimum_of_two_engines_by_table_1) {
   EXPECT_EQ(answer(answers, "van-werkhoven-2014", "dominant stage").words, "copies to the GPU");
   EXPECT_EQ(answer(answers, "van-werkhoven-2014", "classification").words, "category 3, dominant transfers");
   EXPECT_EQ(answer(answers, "van-werkhoven-2014", "implicit beats").value, 0.0);
-  EXPECT_TRUE(answer(answers, "gomez-luna-2012", "optimal").words.starts_with("the paper has GPUs with one copy engine"));
+  EXPECT_TRUE(
+      answer(answers, "gomez-luna-2012", "optimal").words.starts_with("the paper has GPUs with one copy engine"));
 }
 
 // By hand from Table I, in ms, for a kernel of 8: explicit 0.018443 + 58.6150 + 8 + 27.9206, streams by eq 4 with two
@@ -47,7 +48,8 @@ TEST(PaperAnswers, name_the_fastest_of_the_four_and_what_a_second_engine_would_g
   EXPECT_NEAR(*answer(answers, "van-werkhoven-2014", "time of streams").value, 86.5591, 1e-3);
   EXPECT_EQ(answer(answers, "van-werkhoven-2014", "time of streams").words, "2 chunks");
   EXPECT_NEAR(*answer(answers, "van-werkhoven-2014", "time of implicit").value, 58.6334, 1e-3);
-  EXPECT_EQ(answer(answers, "van-werkhoven-2014", "a second").words, "yes: 59.59 ms instead of 86.56 ms; as printed, no");
+  EXPECT_EQ(answer(answers, "van-werkhoven-2014", "a second").words,
+            "yes: 59.59 ms instead of 86.56 ms; as printed, no");
   // Two chunks save half of a short kernel and cost a gap in each direction.
   EXPECT_NEAR(*answer(answers, "van-werkhoven-2014", "streams beats").value, 5.177e-3, 1e-6);
 }
@@ -60,7 +62,8 @@ TEST(PaperAnswers, leave_out_what_the_job_does_not_offer_and_say_what_they_assum
   const auto answers = paper_answers(job, paper_profile({.copy_engines = 1}));
   EXPECT_NE(answer(answers, "van-werkhoven-2014", "time of implicit").words.find("repeatedly"), std::string::npos);
   EXPECT_THROW(answer(answers, "van-werkhoven-2014", "implicit beats"), std::out_of_range);
-  EXPECT_EQ(answer(answers, "van-werkhoven-2014", "assumed").words, "pinned arrays, though those of the job are pageable");
+  EXPECT_EQ(answer(answers, "van-werkhoven-2014", "assumed").words,
+            "pinned arrays, though those of the job are pageable");
 }
 
 // With duplex copies at half the rate two chunks would take longer than one, which overlaps with nothing.

@@ -34,10 +34,14 @@ class JsonSchema {
   }
 
   void check(const Json& value, const Json& schema, const std::string& at, std::vector<std::string>& out) const {
-    static const std::set<std::string> known{"$schema", "$defs",           "$ref",     "title",
-                                             "type",    "properties",      "required", "description",
-                                             "items",   "const",           "enum",     "additionalProperties",
-                                             "minimum", "exclusiveMinimum", "maximum"};
+    static const std::set<std::string> known{"$schema",  "$defs",
+                                             "$ref",     "title",
+                                             "type",     "properties",
+                                             "required", "description",
+                                             "items",    "const",
+                                             "enum",     "additionalProperties",
+                                             "minimum",  "exclusiveMinimum",
+                                             "maximum"};
     for (const auto& [key, rule] : schema.items())
       if (!known.contains(key)) out.push_back(at + ": this checker does not know " + key);
     if (schema.contains("$ref")) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "shiplap/core/record.hpp"
 #include "shiplap/report/page/quantity.hpp"
 #include "shiplap/report/page/sections.hpp"
 #include "shiplap/report/page/timeline_plot.hpp"
@@ -83,8 +84,10 @@ Part advice_part(const JsonReader& json, const std::string& source) {
   }
   TimelinePlot plot{.title = "Timeline: the recorded steps above the advised ones",
                     .note = "Both are simulated. A row for each engine, a bar for each op, one colour for each step."};
-  if (const auto recorded = json.find("recorded_timeline")) plot.panels.push_back(panel_of(*recorded, "recorded"));
-  if (const auto advised = json.find("advised_timeline")) plot.panels.push_back(panel_of(*advised, "advised"));
+  if (const auto recorded = json.find("recorded_timeline"))
+    plot.panels.push_back(panel_of(Form<TimelineView>{}.read(*recorded), "recorded"));
+  if (const auto advised = json.find("advised_timeline"))
+    plot.panels.push_back(panel_of(Form<TimelineView>{}.read(*advised), "advised"));
   if (!plot.panels.empty()) part.section.figures.emplace_back(std::move(plot));
   return part;
 }

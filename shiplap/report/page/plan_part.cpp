@@ -29,8 +29,8 @@ DataTable candidates_of(const JsonReader& candidates, double bound, const Choice
          time_cell(predicted),
          bound > 0 ? number_cell(predicted.value / bound, fmt::format("{:.3f}", predicted.value / bound)) : Cell("–"),
          Form<Choice>::read(candidate) == chosen ? "the plan's choice"
-         : tied                                ? "tie"
-                                               : ""});
+         : tied                                  ? "tie"
+                                                 : ""});
   }
   return table;
 }

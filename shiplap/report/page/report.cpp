@@ -38,7 +38,7 @@ Part part_of(const JsonReader& json, const std::string& source) {
 constexpr std::array readers{Reader{formats::check, part_of<NodeResult, check_part>},
                              Reader{formats::comparison, part_of<Comparison, comparison_part>},
                              Reader{formats::plan, plan_part},
-                             Reader{formats::run, run_part},
+                             Reader{formats::run, part_of<RunView, run_part>},
                              Reader{formats::evaluation, part_of_evaluation},
                              Reader{formats::movers, movers_part},
                              Reader{formats::advice, advice_part},

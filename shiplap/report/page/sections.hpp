@@ -9,6 +9,7 @@
 #include "shiplap/evaluate/evaluation.hpp"
 #include "shiplap/measure/compare.hpp"
 #include "shiplap/measure/node_result.hpp"
+#include "shiplap/pipeline/run_view.hpp"
 #include "shiplap/plan/adaptation_log.hpp"
 #include "shiplap/plan/strategy_map.hpp"
 #include "shiplap/profile/profile.hpp"
@@ -35,6 +36,8 @@ Part adaptation_part(const Replay&, const std::string& source);
 
 /// The verdicts of a check.
 Part check_part(const NodeResult&, const std::string& source);
+/// Predicted and observed times and timelines of a run.
+Part run_part(const RunView&, const std::string& source);
 /// What became slower or faster.
 Part comparison_part(const Comparison&, const std::string& source);
 
@@ -43,8 +46,6 @@ Part comparison_part(const Comparison&, const std::string& source);
 
 /// The candidates of `shiplap plan --json`.
 Part plan_part(const JsonReader&, const std::string& source);
-/// Predicted and observed times and timelines of `shiplap run --json`.
-Part run_part(const JsonReader&, const std::string& source);
 /// The rates of movers of `shiplap movers --json`.
 Part movers_part(const JsonReader&, const std::string& source);
 /// The advice and the timelines of `shiplap advise --json`.

@@ -3,12 +3,12 @@
 
 #include <string>
 
-#include "shiplap/core/json.hpp"
 #include "shiplap/report/page/figure.hpp"
+#include "shiplap/schedule/timeline_view.hpp"
 
 namespace shiplap::page {
 
-/// Reads what timeline_json wrote into rows of bars. Throws Error that names the key.
-Panel panel_of(const JsonReader& ops, std::string label);
+/// The timeline as rows of bars.
+Panel panel_of(const TimelineView&, std::string label);
 
 }  // namespace shiplap::page

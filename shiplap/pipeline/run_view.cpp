@@ -1,0 +1,67 @@
+#include "shiplap/pipeline/run_view.hpp"
+
+#include "shiplap/core/record.hpp"
+
+namespace shiplap {
+
+RunView run_view(const Report& report) {
+  RunView view{.run = report};
+  if (report.timeline.spans.empty()) return view;
+  view.timeline = timeline_view(*report.planned.schedule, report.timeline);
+  if (!report.planned.timeline.spans.empty())
+    view.predicted_timeline = timeline_view(*report.planned.schedule, report.planned.timeline);
+  return view;
+}
+
+template <class V, Like<RunView> R>
+void describe(V& v, R& view) {
+  auto& run = view.run;
+  const bool is_traced = !view.timeline.empty();
+  using Text = std::optional<std::string>;
+  v.header(formats::run);
+  v.field("workload", run.job, "name of the job");
+  v.field("device", run.device, "id of the device");
+  v.field("simulated", run.simulated, "whether the device is virtual, so that nothing was observed");
+  v.derived(
+      "choice", [&] { return run.planned.choice; }, "the choice that ran");
+  v.field("predicted", run.planned, "the choice with its prediction");
+  v.derived(
+      "clock", [] { return std::string("device events, from the mark before the first op to the last end mark"); },
+      "how times were taken");
+  v.field("observed", run.observed, "median of the samples");
+  v.field("submission", run.submission, "host time of all submitting calls of the last timed run");
+  v.field("host_total", run.host_total, "host time of the last timed run until the host knew its end");
+  v.field("bound", run.bound, "the time that no strategy is below");
+  v.derived(
+      "efficiency", [&] { return run.efficiency(); }, "bound over observed time");
+  v.field("ideal_overlap", run.ideal_overlap, "time of the longest stage alone");
+  v.derived(
+      "verified", [&] { return run.difference ? std::optional(run.difference->empty()) : std::nullopt; },
+      "whether the result was right; null: it was not compared");
+  v.derived(
+      "difference", [&] { return run.is_wrong() ? run.difference : Text(); },
+      "first difference from the host reference");
+  v.field("samples", run.samples, "makespan of every timed run");
+  v.field("ideal_overlap_samples", run.ideal_overlap_samples, "times of ideal overlap, measured between the runs");
+  v.only_if(is_traced, "trace_source", run.trace_source, "what observed the ops");
+  v.only_if(is_traced, "timeline", view.timeline, "one further, traced run");
+  v.only_if(is_traced, "predicted_timeline", view.predicted_timeline, "the simulated ops of the same schedule",
+            NullIfEmpty<TimelineView>{});
+}
+
+Json to_json(const RunView& view) { return write_record(view); }
+
+void from_json(const JsonReader& json, RunView& view) {
+  read_record(json, view);
+  json.at("observed").at("value").positive();
+  json.at("predicted").at("predicted").at("value").positive();
+  if (view.run.bound) json.at("bound").at("value").positive();
+  if (const auto verified = json.find("verified"))
+    view.run.difference = verified->boolean() ? std::string() : json.at("difference").string();
+}
+
+Json json_schema(const RunView&) {
+  return document_schema<RunView>("shiplap run", "Predicted and observed times, as `shiplap run --json` prints them.");
+}
+
+}  // namespace shiplap
