@@ -241,13 +241,14 @@ struct ListOf {
   }
   Json schema() const { return {{"type", "array"}, {"items", one.schema()}}; }
 };
-/// An array of records in which a number increases from one to the next.
+/// An array of records in which a number increases from one to the next. `name` is the key of the number.
 template <auto key, class T>
 struct AscendingBy : ListOf<T> {
+  std::string_view name{};
   std::vector<T> read(const JsonReader& json) const {
     std::vector<T> values = ListOf<T>::read(json);
     for (std::size_t i = 1; i < values.size(); ++i)
-      if (!(values[i - 1].*key < values[i].*key)) json.at(i).fail("a larger entry than the one before");
+      if (!(values[i - 1].*key < values[i].*key)) json.at(i).at(name).fail("more than in the entry before");
     return values;
   }
 };

@@ -10,8 +10,8 @@ namespace shiplap {
 /// A report with its timelines. One that was read from a file has no schedules.
 struct RunView {
   Report run;
-  TimelineView timeline{};            ///< of the traced run; empty when none was traced
-  TimelineView predicted_timeline{};  ///< of the schedule that ran; empty when it was not predicted
+  TimelineView timeline{};            ///< the traced run; empty when none was traced
+  TimelineView predicted_timeline{};  ///< the prediction of its schedule; empty without one
 };
 /// The report with the timelines that it has.
 RunView run_view(const Report&);

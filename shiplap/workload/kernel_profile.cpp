@@ -35,8 +35,8 @@ void describe(V& v, R& row) {
   v.field("in", row.in, "whether the `in` arrays are in host memory");
   v.field("out", row.out, "whether the `out` and `inout` arrays are in host memory");
   v.field("blocks", row.blocks, "most blocks of the launch; 0: the kernel's own grid");
-  v.field("alone", row.alone, "times while no copy moves", LaunchTimes{{.least = 1}});
-  v.field("beside", row.beside, "times while the remaining arrays are copied", LaunchTimes{});
+  v.field("alone", row.alone, "times while no copy moves", LaunchTimes{{.least = 1}, "items"});
+  v.field("beside", row.beside, "times while the remaining arrays are copied", LaunchTimes{{}, "items"});
   v.field("copies_beside", row.copies_beside,
           "factor by which the copies of the remaining arrays take longer meanwhile", Positive{});
 }
@@ -49,9 +49,9 @@ void describe(V& v, R& cost) {
           "most items whose data stay in the L2 cache from one launch to the next; 0: unknown");
   v.added("resident_blocks", cost.resident_blocks, "number of blocks that the GPU holds at once; 0: unknown");
   v.added("call", cost.call, "host time of a call of the kernel function beyond that of its launches");
-  v.field("points", cost.points, "measured, stated or derived launches", LaunchTimes{});
+  v.field("points", cost.points, "measured, stated or derived launches", LaunchTimes{{}, "items"});
   v.added("limited", cost.limited, "measured launches with few blocks, each of which has an SM to itself",
-          AscendingBy<&KernelCost::Limited::items, KernelCost::Limited>{});
+          AscendingBy<&KernelCost::Limited::items, KernelCost::Limited>{{}, "items"});
   v.added("zero_copy", cost.zero_copy, "measured launches with zero-copy");
 }
 

@@ -52,7 +52,7 @@ void describe(V& v, R& voyage) {
   v.field("log", voyage.log, "size of the log");
   v.field("predicted", voyage.predicted, "time");
   v.field("wind", voyage.wind, "speed", OrNull<double, InUnit>{{"m/s"}});
-  v.field("legs", voyage.legs, "by date", AscendingBy<&Leg::miles, Leg>{});
+  v.field("legs", voyage.legs, "by date", AscendingBy<&Leg::miles, Leg>{{}, "miles"});
   v.field("seen", voyage.seen, "animals");
   v.or_null("lost", voyage.lost, "what was lost");
   v.added("crew", voyage.crew, "number of people");
@@ -129,7 +129,7 @@ TEST(Record, names_the_key_of_what_is_missing_or_wrong) {
   }
   Json unordered = write_record(full_voyage());
   std::swap(unordered["legs"][0], unordered["legs"][1]);
-  EXPECT_THAT(message_of([&] { voyage_from(unordered); }), HasSubstr("legs[1]"));
+  EXPECT_THAT(message_of([&] { voyage_from(unordered); }), HasSubstr("legs[1].miles"));
   Json without = write_record(full_voyage());
   without.erase("ship");
   EXPECT_THAT(message_of([&] { voyage_from(without); }), HasSubstr("ship"));

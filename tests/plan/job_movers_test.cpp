@@ -125,8 +125,7 @@ TEST(ChoiceWithMovers, is_not_read_with_a_mover_that_does_not_exist) {
   Json json = to_json(Choice{.strategy = "streams", .chunks = 4, .gather = Mover{.kind = Mover::Kind::copies}});
   json["gather"]["kind"] = "conveyor";
   const std::string said = message_of([&] { Form<Choice>::read(JsonReader(json, "a choice")); });
-  EXPECT_NE(said.find("gather"), std::string::npos) << said;
-  EXPECT_NE(said.find("'conveyor' is no mover of blocks"), std::string::npos) << said;
+  EXPECT_NE(said.find("gather.kind: expected one of copies, batch, strided, kernel"), std::string::npos) << said;
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "shiplap/evaluate/evaluation.hpp"
 #include "shiplap/measure/compare.hpp"
 #include "shiplap/pipeline/node_check.hpp"
+#include "shiplap/pipeline/run_view.hpp"
 #include "shiplap/plan/mover_table.hpp"
 #include "shiplap/report/page/figure_json.hpp"
 #include "tests/support/measurements.hpp"
@@ -262,18 +263,20 @@ TEST(Report, an_evaluation_says_how_good_its_predictions_are_and_whether_they_ar
   EXPECT_THAT(summary_of(page), ElementsAre(HasSubstr("GPU X (simulated, not observed): median error 2.0 %")));
 }
 
+/// The report of a run that took a millisecond, as predicted.
+RunView run_of_a_millisecond() {
+  const auto millisecond = Interval<Seconds>::exact(milliseconds(1));
+  return {.run = {.job = "w",
+                  .device = "cuda:0",
+                  .planned = {.choice = {}, .predicted = millisecond},
+                  .samples = {milliseconds(1)},
+                  .observed = millisecond}};
+}
+
 TEST(Report, a_wrong_result_comes_first_on_top) {
-  const Json run{{"schema", "shiplap/run"},
-                 {"version", 3},
-                 {"workload", "w"},
-                 {"device", "cuda:0"},
-                 {"simulated", false},
-                 {"verified", false},
-                 {"difference", "y[7] is 1, expected 2"},
-                 {"choice", to_json(Choice{})},
-                 {"predicted", {{"predicted", quantity_json(milliseconds(1))}}},
-                 {"observed", quantity_json(milliseconds(1))},
-                 {"samples", {{"values", {1.0}}, {"unit", "ms"}}}};
+  RunView view = run_of_a_millisecond();
+  view.run.difference = "y[7] is 1, expected 2";
+  const Json run = to_json(view);
   EXPECT_THAT(summary_of(report_of({{"run.json", run.dump()}})),
               ElementsAre(HasSubstr("WRONG RESULT: y[7] is 1, expected 2")));
 }
@@ -337,22 +340,10 @@ TEST(Report, each_sentence_on_a_node_names_it) {
 }
 
 TEST(Report, nonsense_in_an_op_or_a_time_is_refused_with_its_key) {
-  Json run{{"schema", "shiplap/run"},
-           {"version", 3},
-           {"workload", "w"},
-           {"device", "virtual:x"},
-           {"simulated", true},
-           {"choice", to_json(Choice{})},
-           {"predicted", {{"predicted", quantity_json(milliseconds(1))}}},
-           {"observed", quantity_json(milliseconds(1))},
-           {"samples", {{"values", {1.0}}, {"unit", "ms"}}},
-           {"timeline",
-            {{{"op", "x"},
-              {"engine", "compute"},
-              {"chunk", 0},
-              {"bytes", quantity_json(0_B)},
-              {"start", quantity_json(milliseconds(2))},
-              {"end", quantity_json(milliseconds(3))}}}}};
+  RunView view = run_of_a_millisecond();
+  view.run.simulated = true;
+  view.timeline = {{.name = "x", .span = {milliseconds(2), milliseconds(3), Engine::compute}}};
+  Json run = to_json(view);
   EXPECT_NE(figure_of<TimelinePlot>(report_of({{"run.json", run.dump()}}), "Timeline: predicted above simulated"),
             nullptr);
   run["timeline"][0]["end"] = quantity_json(milliseconds(1));
