@@ -65,15 +65,15 @@ void evaluate_random(const EvaluateFlags& flags) {
     if (!flags.markdown.empty()) write_file_atomically(flags.markdown, regret_markdown(all));
   };
   for (const std::string& name : random_workloads(flags.random, flags.seed)) {
-    if (const auto done = find_before(name); done != before.end()) {
+    Workload workload = find_workload(name);
+    if (const auto done = find_before(workload.job.name); done != before.end()) {
       jobs.push_back(*done);
       continue;
     }
     if (Seconds{std::chrono::steady_clock::now() - began} > budget) {
-      jobs.push_back({.name = name, .not_run = "the time of --budget was spent"});
+      jobs.push_back({.name = workload.job.name, .not_run = "the time of --budget was spent"});
       continue;
     }
-    Workload workload = find_workload(name);
     give_derived_cost(node, workload);
     jobs.push_back(regret_of(node, std::move(workload), options));
     keep();

@@ -23,7 +23,7 @@ concept NamedEnum = requires(E value) {
 
 /// The name of a value. Throws Error for a value without one.
 template <NamedEnum E>
-std::string_view name_of(E value) {
+std::string_view enum_name(E value) {
   for (const auto& [known, name] : names_of(value))
     if (known == value) return name;
   throw Error("a value of an enumeration has no name");

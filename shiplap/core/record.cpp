@@ -12,6 +12,11 @@ void require_unit(const JsonReader& json, std::string_view unit) {
 
 }  // namespace
 
+Seconds SignedSeconds::read(const JsonReader& json) {
+  require_unit(json, "ms");
+  return Seconds{json.at("value").number() / 1e3};
+}
+
 double InUnit::read(const JsonReader& json) const {
   require_unit(json, unit);
   return json.at("value").number();

@@ -8,7 +8,8 @@
 //   or_null(name, member, meaning, form)    a value that is null when the member is empty or 0
 //   null_unless(there, name, member, meaning, form)   a value that is null unless `there`
 //   added(name, member, meaning, form)      a value that older files lack; a record that is read then keeps its default
-//   only_if(there, name, member, meaning, form)       a value that is left out unless `there`
+//   field_if(there, name, member, meaning, form)      a value that is there exactly when `there`
+//   only_if(there, name, member, meaning, form)       a value that is written only when `there`, and may be absent
 //   derived(name, calculate, meaning, form) a value that is calculated from others: written, and not read
 //
 // A form is how a value looks in JSON. Types have one of their own (`Form`), and some values have another one, which is
@@ -127,7 +128,7 @@ inline constexpr Form<T> one_or_more{.least = 1};
 
 template <NamedEnum E>
 struct Form<E> {
-  static Json write(E value) { return name_of(value); }
+  static Json write(E value) { return enum_name(value); }
   static E read(const JsonReader& json) {
     const auto value = value_of<E>(json.string());
     if (!value) json.fail("one of " + all_names<E>());
@@ -165,6 +166,12 @@ struct Form<Interval<Seconds>> {
   static Json write(const Interval<Seconds>& time) { return quantity_json(time); }
   static Interval<Seconds> read(const JsonReader& json) { return seconds_interval_from_json(json); }
   static Json schema() { return detail::quantity_schema({"value", "low", "high"}, "ms"); }
+};
+/// A difference of times in milliseconds, which may be negative.
+struct SignedSeconds {
+  static Json write(Seconds time) { return quantity_json(time); }
+  static Seconds read(const JsonReader& json);
+  static Json schema() { return detail::quantity_schema({"value"}, "ms"); }
 };
 /// A time in seconds with all digits, so that reading gives the identical value.
 struct ExactSeconds {
@@ -210,6 +217,15 @@ requires(!WithJsonFunctions<T> && Described<T>) struct Form<T> {
     return record;
   }
   static Json schema() { return schema_of<T>(); }
+};
+/// A record without any key that its description lacks.
+template <class T>
+struct WholeRecord : Form<T> {
+  static T read(const JsonReader& json) {
+    T record{};
+    read_whole_record(json, record);
+    return record;
+  }
 };
 template <WithJsonFunctions T>
 struct Form<T> {
@@ -342,6 +358,10 @@ class RecordWriter {
   void only_if(bool there, std::string_view name, const T& member, std::string_view, const F& form = {}) {
     if (there) json[std::string(name)] = form.write(member);
   }
+  template <class T, class F = Form<T>>
+  void field_if(bool there, std::string_view name, const T& member, std::string_view meaning, const F& form = {}) {
+    only_if(there, name, member, meaning, form);
+  }
   template <class Calculate, class F = Form<std::invoke_result_t<Calculate>>>
   void derived(std::string_view name, const Calculate& calculate, std::string_view, const F& form = {}) {
     json[std::string(name)] = form.write(calculate());
@@ -387,6 +407,11 @@ class RecordReader {
   template <class T, class F = Form<T>>
   void only_if(bool, std::string_view name, T& member, std::string_view meaning, const F& form = {}) {
     added(name, member, meaning, form);
+  }
+  template <class T, class F = Form<T>>
+  void field_if(bool there, std::string_view name, T& member, std::string_view, const F& form = {}) {
+    keys_.push_back(name);
+    if (there) member = form.read(json_.at(name));
   }
   template <class Calculate, class F = Form<std::invoke_result_t<Calculate>>>
   void derived(std::string_view name, const Calculate&, std::string_view, const F& = {}) {
@@ -434,6 +459,10 @@ class RecordSchema {
   }
   template <class T, class F = Form<T>>
   void only_if(bool, std::string_view name, const T& member, std::string_view meaning, const F& form = {}) {
+    added(name, member, meaning, form);
+  }
+  template <class T, class F = Form<T>>
+  void field_if(bool, std::string_view name, const T& member, std::string_view meaning, const F& form = {}) {
     added(name, member, meaning, form);
   }
   template <class Calculate, class F = Form<std::invoke_result_t<Calculate>>>

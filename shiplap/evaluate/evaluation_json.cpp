@@ -53,6 +53,11 @@ struct TimesByModel {
   static Json schema() { return Form<std::map<std::string, Seconds>>::schema(); }
 };
 
+/// The memory of arrays. Those of programs may also be in kinds that files do not have.
+struct MemoryOfArrays : Form<MemoryKind> {
+  static Json write(MemoryKind memory) { return to_string(memory); }
+};
+
 /// Whether bytes go to the GPU, as a direction.
 struct DirectionName {
   static Json write(bool to_device) { return to_device ? "h2d" : "d2h"; }
@@ -148,7 +153,7 @@ void describe(V& v, R& duel) {
 template <class V, Like<EvaluatedWorkload> R>
 void describe(V& v, R& workload) {
   v.field("workload", workload.name, "name of the workload");
-  v.field("memory", workload.memory, "memory of its arrays");
+  v.field("memory", workload.memory, "memory of its arrays", MemoryOfArrays{});
   v.or_null("not_run", workload.not_run, "reason why no choice of the workload was run");
   v.field("kernel", workload.kernel, "time of the kernel");
   v.added("kernel_cost", workload.cost, "cost of the kernel, on which the predictions are based");

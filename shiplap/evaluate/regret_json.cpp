@@ -97,16 +97,16 @@ void describe(V& v, R& swept) {
 }
 template <class V, Like<JobRegret> R>
 void describe(V& v, R& job) {
-  const bool ran = job.not_run.empty();
   v.field("workload", job.name, "the job");
   v.or_null("not_run", job.not_run, "reason why the job did not run");
-  v.only_if(ran, "probe_took", job.probe_took, "host time of the kernel probe");
-  v.only_if(ran, "race_ran", job.race_ran, "sum of the makespans of the race");
-  v.only_if(ran, "race_took", job.race_took, "host time of the race including preparation");
-  v.only_if(ran, "choices", job.choices, "number of choices in the sweep");
-  v.only_if(ran, "best", job.best, "fastest of the sweep, confirmed in a final");
-  v.only_if(ran, "planned", job.planned, "the plan's choice");
-  v.only_if(ran, "raced", job.raced, "the winner of the race");
+  const bool ran = job.not_run.empty();
+  v.field_if(ran, "probe_took", job.probe_took, "host time of the kernel probe");
+  v.field_if(ran, "race_ran", job.race_ran, "sum of the makespans of the race");
+  v.field_if(ran, "race_took", job.race_took, "host time of the race including preparation");
+  v.field_if(ran, "choices", job.choices, "number of choices in the sweep");
+  v.field_if(ran, "best", job.best, "fastest of the sweep, confirmed in a final");
+  v.field_if(ran, "planned", job.planned, "the plan's choice");
+  v.field_if(ran, "raced", job.raced, "the winner of the race");
   v.only_if(ran, "unprobed", job.unprobed, "observed time of the choice of a plan without the probe, if it is another",
             NullIfEmpty<Seconds>{});
   v.derived_if(
@@ -114,7 +114,7 @@ void describe(V& v, R& job) {
   v.derived_if(
       ran, "race_regret", [&] { return job.race_regret(); }, "time of the winner over the best, minus 1");
   v.only_if(ran, "wrong", job.wrong, "first difference from the host reference", NullIfEmpty<std::string>{});
-  v.only_if(ran, "near", job.near, "candidates that were predicted within 1.5 times the best", NearChoices{});
+  v.field_if(ran, "near", job.near, "candidates that were predicted within 1.5 times the best", NearChoices{});
 }
 template <class V, Like<RegretSummary> R>
 void describe(V& v, R& s) {

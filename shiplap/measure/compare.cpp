@@ -102,7 +102,7 @@ constexpr std::array change_names{std::pair{Change::same, "same"sv}, std::pair{C
 }  // namespace
 
 EnumNames<Change> names_of(Change) { return change_names; }
-std::string to_string(Change change) { return std::string(name_of(change)); }
+std::string to_string(Change change) { return std::string(enum_name(change)); }
 
 std::size_t Comparison::count(Change change) const {
   return static_cast<std::size_t>(std::ranges::count(figures, change, &ComparedFigure::change));

@@ -40,7 +40,7 @@ struct Attempts : Form<unsigned> {
 }  // namespace
 
 EnumNames<Verdict> names_of(Verdict) { return verdict_names; }
-std::string to_string(Verdict verdict) { return std::string(name_of(verdict)); }
+std::string to_string(Verdict verdict) { return std::string(enum_name(verdict)); }
 
 template <class V, Like<CheckedFigure> R>
 void describe(V& v, R& figure) {
@@ -68,7 +68,7 @@ void describe(V& v, R& result) {
   v.field("busy", result.busy,
           "what others did on the node, so that bad figures were not judged; empty: nothing, or it is unknown");
   v.field("profile", result.kind, "name of the profile with the figures");
-  v.added("origin", result.origin, "where the figures come from");
+  v.field("origin", result.origin, "where the figures come from");
   v.field("figures", result.figures, "the figures");
   v.field("node", result.node, "name of the host");
   v.field("gpu", result.gpu, "the device, as in cuda:0, or the profile that was judged");

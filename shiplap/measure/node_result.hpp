@@ -1,6 +1,7 @@
 // The check of one GPU of one node, as `shiplap check --json` prints it, and fleets and pages read it.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,8 +19,8 @@ struct NodeResult {
   Verdict verdict = Verdict::unknown;  ///< the verdict of the check itself
   std::vector<std::string> busy{};     ///< what others did on the node
   std::vector<CheckedFigure> figures{};
-  unsigned attempts = 0;             ///< number of times that the node was measured; 0: it was busy, or a profile
-  Origin origin = Origin::measured;  ///< where the figures come from
+  unsigned attempts = 0;           ///< number of times that the node was measured; 0: it was busy, or a profile
+  std::optional<Origin> origin{};  ///< where the figures come from; nullopt: the document does not say it
 };
 
 /// Whether a figure has a value that says something about the node.

@@ -45,6 +45,9 @@ std::uint32_t best_number(const TimeOfChunks& time, std::uint32_t limit) {
   constexpr std::uint32_t steps = 20;
   for (std::uint32_t chunks = 2; chunks < limit; chunks += 1 + chunks / steps) attempt(chunks);
   if (limit > 1) attempt(limit);
+  const std::uint32_t near = best / steps + 1;
+  const std::uint32_t last = std::min(limit, best + near);
+  for (std::uint32_t chunks = best > near ? best - near : 1; chunks <= last; ++chunks) attempt(chunks);
   return best;
 }
 

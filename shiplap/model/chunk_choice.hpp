@@ -27,8 +27,9 @@ std::uint32_t best_divisor(std::uint64_t items, const TimeOfChunks& time,
 /// the best of all integers when `time` is convex in the number of chunks, as all forms of the papers are.
 std::uint32_t best_integer_near(double optimum, const TimeOfChunks& time, std::uint32_t limit);
 
-/// The number with the least time among 1, 2, 3, … up to 20, and from there on in steps of 5 % up to `limit`. It is for
-/// times that are not convex in the number of chunks, because the gap of a copy depends on its size.
+/// The number with the least time among 1, 2, 3, … up to 20, from there on in steps of 5 % up to `limit`, and all
+/// numbers near the best of these. It is for times that are not convex in the number of chunks, because the gap of a
+/// copy depends on its size.
 std::uint32_t best_number(const TimeOfChunks& time, std::uint32_t limit);
 
 }  // namespace shiplap

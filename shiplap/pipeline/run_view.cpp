@@ -3,6 +3,15 @@
 #include "shiplap/core/record.hpp"
 
 namespace shiplap {
+namespace {
+
+std::string difference_from(const JsonReader& json) {
+  std::string text = json.string();
+  if (text.empty()) json.fail("a text that is not empty");
+  return text;
+}
+
+}  // namespace
 
 RunView run_view(const Report& report) {
   RunView view{.run = report};
@@ -29,8 +38,8 @@ void describe(V& v, R& view) {
       "clock", [] { return std::string("device events, from the mark before the first op to the last end mark"); },
       "how times were taken");
   v.field("observed", run.observed, "median of the samples");
-  v.field("submission", run.submission, "host time of all submitting calls of the last timed run");
-  v.field("host_total", run.host_total, "host time of the last timed run until the host knew its end");
+  v.added("submission", run.submission, "host time of all submitting calls of the last timed run");
+  v.added("host_total", run.host_total, "host time of the last timed run until the host knew its end");
   v.field("bound", run.bound, "the time that no strategy is below");
   v.derived(
       "efficiency", [&] { return run.efficiency(); }, "bound over observed time");
@@ -42,7 +51,7 @@ void describe(V& v, R& view) {
       "difference", [&] { return run.is_wrong() ? run.difference : Text(); },
       "first difference from the host reference");
   v.field("samples", run.samples, "makespan of every timed run");
-  v.field("ideal_overlap_samples", run.ideal_overlap_samples, "times of ideal overlap, measured between the runs");
+  v.added("ideal_overlap_samples", run.ideal_overlap_samples, "times of ideal overlap, measured between the runs");
   v.only_if(is_traced, "trace_source", run.trace_source, "what observed the ops");
   v.only_if(is_traced, "timeline", view.timeline, "one further, traced run");
   v.only_if(is_traced, "predicted_timeline", view.predicted_timeline, "the simulated ops of the same schedule",
@@ -56,8 +65,9 @@ void from_json(const JsonReader& json, RunView& view) {
   json.at("observed").at("value").positive();
   json.at("predicted").at("predicted").at("value").positive();
   if (view.run.bound) json.at("bound").at("value").positive();
+  if (view.run.ideal_overlap) json.at("ideal_overlap").at("value").positive();
   if (const auto verified = json.find("verified"))
-    view.run.difference = verified->boolean() ? std::string() : json.at("difference").string();
+    view.run.difference = verified->boolean() ? std::string() : difference_from(json.at("difference"));
 }
 
 Json json_schema(const RunView&) {

@@ -182,6 +182,12 @@ class AnswersOf2014 {
     }
   }
 
+  /// The words for an optimum beyond the largest number of chunks.
+  std::string beyond() const {
+    return fmt::format("more than the {} {}", forms_.limit(),
+                       forms_.limit() < forms_.job().items ? "chunks that are possible" : "items");
+  }
+
   void add_stages() {
     const StageTimes stages = stages_of(forms_.work(1));
     add("dominant stage", "§IV", "", {}, {}, dominant_stage(stages));
@@ -196,7 +202,7 @@ class AnswersOf2014 {
     const double optimum = van_werkhoven_2014::optimal_streams(work, forms_.category());
     add("optimal number of chunks", "§VI", "1",
         van_werkhoven_2014::as_printed::optimal_streams(work, forms_.category()), optimum,
-        optimum > forms_.limit() ? fmt::format("more than the {} items", forms_.limit()) : "");
+        optimum > forms_.limit() ? beyond() : "");
     const std::uint32_t divisor = best_divisor(
         forms_.job().items, [&](std::uint32_t n) { return forms_.streams(n); }, forms_.limit());
     add("best divisor of the items", "§VI", "1", {}, divisor, to_string(forms_.streams(divisor)));
@@ -205,8 +211,10 @@ class AnswersOf2014 {
   /// Compares the best times with one and two engines. The printed condition is for a number of chunks, here the best
   /// of two engines.
   void add_second_engine() {
-    const bool has_two = forms_.category() == Category::two_engines;
-    const Best one = forms_.best_streams(forms_.job_time(), has_two ? Category::one_engine : forms_.category());
+    if (forms_.category() == Category::implicit_sync_one_engine)
+      return add("a second copy engine helps", "§IV", "", {}, {},
+                 "no: results wait for the last kernel, when all inputs are on the GPU");
+    const Best one = forms_.best_streams(forms_.job_time(), Category::one_engine);
     const Best two = forms_.best_streams(forms_.job_time(), Category::two_engines);
     const bool helps = two.time < one.time;
     const bool printed =

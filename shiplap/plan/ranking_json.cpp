@@ -25,7 +25,7 @@ struct StrategyName : Form<std::string> {
 }  // namespace
 
 EnumNames<PredictedBy> names_of(PredictedBy) { return predicted_by_names; }
-std::string_view name_of(PredictedBy model) { return name_of<PredictedBy>(model); }
+std::string_view name_of(PredictedBy model) { return enum_name(model); }
 
 template <class V, Like<Mover> R>
 void describe(V& v, R& mover) {
@@ -57,24 +57,27 @@ void describe(V& v, R& choice) {
 }
 template <class V, Like<Distance> R>
 void describe(V& v, R& distance) {
-  v.field("host", distance.host, "memory is not pinned: host threads, staging by the driver, moving pages");
-  v.field("submission", distance.submission, "time that the GPU waits because the host cannot submit faster");
-  v.field("latency", distance.latency, "latencies on the critical path");
-  v.field("gap", distance.gap, "gaps of copies, as long as they are without duplex load");
-  v.field("duplex_gap", distance.duplex_gap, "the part of the gaps that is added under duplex load");
-  v.field("fill_and_drain", distance.fill_and_drain, "waiting for the first chunk and after the last one");
-  v.field("total", distance.total, "predicted time minus that of ideal overlap");
+  v.field("host", distance.host, "memory is not pinned: host threads, staging by the driver, moving pages",
+          SignedSeconds{});
+  v.field("submission", distance.submission, "time that the GPU waits because the host cannot submit faster",
+          SignedSeconds{});
+  v.field("latency", distance.latency, "latencies on the critical path", SignedSeconds{});
+  v.field("gap", distance.gap, "gaps of copies, as long as they are without duplex load", SignedSeconds{});
+  v.field("duplex_gap", distance.duplex_gap, "the part of the gaps that is added under duplex load", SignedSeconds{});
+  v.field("fill_and_drain", distance.fill_and_drain, "waiting for the first chunk and after the last one",
+          SignedSeconds{});
+  v.field("total", distance.total, "predicted time minus that of ideal overlap", SignedSeconds{});
 }
 template <class V, Like<Candidate> R>
 void describe(V& v, R& candidate) {
   describe(v, candidate.choice);
   v.field("predicted", candidate.predicted, "90 % prediction interval of the makespan");
-  v.field("predicted_by", candidate.predicted_by, "the model that gave the prediction");
+  v.added("predicted_by", candidate.predicted_by, "the model that gave the prediction");
   v.or_null("why_not_simulated", candidate.why_not_simulated, "the figure that the simulation lacks");
   v.field("closed_form", candidate.closed_form, "time by the papers' equation, where it covers the job");
-  v.field("tied_with_fastest", candidate.tied_with_fastest,
+  v.added("tied_with_fastest", candidate.tied_with_fastest,
           "whether the interval overlaps that of the fastest candidate");
-  v.field("distance_to_ideal_overlap", candidate.distance, "causes of the time above ideal overlap");
+  v.added("distance_to_ideal_overlap", candidate.distance, "causes of the time above ideal overlap");
 }
 template <class V, Like<Refused> R>
 void describe(V& v, R& refused) {

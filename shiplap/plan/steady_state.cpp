@@ -170,7 +170,8 @@ void describe(V& v, R& table) {
   v.field("in_flight", table.in_flight, "number of batches in flight", one_or_more<std::uint32_t>);
   v.field("kernel_factors", table.factors, "factors of the planned time of the kernel, ascending",
           ListOf<double, Positive>{{}, 1});
-  v.field("choices", table.choices, "the choices with their times", ListOf<SteadyChoice>{{}, 1});
+  v.field("choices", table.choices, "the choices with their times",
+          ListOf<SteadyChoice, WholeRecord<SteadyChoice>>{{}, 1});
 }
 
 }  // namespace

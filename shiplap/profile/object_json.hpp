@@ -28,7 +28,7 @@ class ObjectWriter {
   void fact(std::string_view name, const T& member, std::string_view, Rules...) {
     Json& out = json[std::string(name)];
     if constexpr (std::is_enum_v<T>)
-      out = name_of(member);
+      out = enum_name(member);
     else if constexpr (std::is_same_v<T, Bytes>)
       out = member.count;
     else

@@ -34,7 +34,7 @@ bool looks_like_path(std::string_view text) { return text.find('/') != text.npos
 
 }  // namespace
 
-std::string to_string(Origin origin) { return std::string(name_of(origin)); }
+std::string to_string(Origin origin) { return std::string(enum_name(origin)); }
 
 std::string kebab_case(std::string_view text) {
   std::string out;

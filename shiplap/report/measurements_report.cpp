@@ -18,11 +18,10 @@ std::string argument_text(const std::string& name, double value) {
   return is_size ? to_string(Bytes{static_cast<std::uint64_t>(value)}) : fmt::format("{:.10g}", value);
 }
 
-/// The rate of a point whose time is that of its bytes alone; "" for other points.
+/// The rate of a point that moves bytes, summed over both directions; "" for other points.
 std::string rate_text(const Measurement& m, double us) {
-  const auto bytes = m.arguments.find("bytes");
-  if (bytes == m.arguments.end() || m.arguments.size() > 1 || !(us > 0)) return "";
-  return to_string(Bandwidth{bytes->second / (us / 1e6)});
+  const std::optional<Bytes> bytes = bytes_of_run(m);
+  return bytes && us > 0 ? to_string(*bytes / microseconds(us)) : "";
 }
 
 }  // namespace

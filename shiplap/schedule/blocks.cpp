@@ -27,7 +27,7 @@ std::uint64_t blocks_of_pool(Bytes pool, Bytes block, Bytes pitch) {
   return pool < block ? 0 : (pool - block).count / pitch.count + 1;
 }
 
-std::string_view name_of(Mover::Kind kind) { return name_of<Mover::Kind>(kind); }
+std::string_view name_of(Mover::Kind kind) { return enum_name(kind); }
 
 Mover::Kind parse_mover(std::string_view text) {
   if (const auto kind = value_of<Mover::Kind>(text)) return *kind;

@@ -40,7 +40,7 @@ std::vector<OpId> previous_in_stream(const Schedule& schedule) {
 
 }  // namespace
 
-std::string to_string(Engine engine) { return std::string(name_of(engine)); }
+std::string to_string(Engine engine) { return std::string(enum_name(engine)); }
 
 Seconds busy_time(const Timeline& timeline, Engine engine) {
   // A makespan without spans does not tell busy times, and 0 would be wrong.

@@ -56,7 +56,7 @@ std::string to_string(Layout layout, std::uint32_t streams) {
   throw Error("a layout that does not exist");
 }
 
-std::string_view name_of(Layout layout) { return name_of<Layout>(layout); }
+std::string_view name_of(Layout layout) { return enum_name(layout); }
 
 std::string to_string(const Choice& choice) {
   if (choice.gather || choice.scatter) {

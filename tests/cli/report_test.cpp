@@ -30,6 +30,19 @@ TEST_F(ReportCommand, writes_one_page_from_several_files) {
               AllOf(HasSubstr("<title>Tuesday</title>"), HasSubstr("Node: NVIDIA H200"), HasSubstr("Plan for saxpy")));
 }
 
+// Parts of the distance to ideal overlap are negative where zero-copy or a tail is faster than whole stages.
+TEST_F(ReportCommand, shows_every_run_that_shiplap_writes) {
+  for (const char* options :
+       {"--strategy implicit", "--strategy hybrid", "--memory managed", "--memory pageable --gantt"}) {
+    const Outcome run = shiplap(std::string("run saxpy:n=64Ki --device virtual:h200 --json ") + options);
+    ASSERT_EQ(run.code, 0) << run.err;
+    const fs::path file = write("run.json", run.out);
+    const Outcome made = shiplap("report --no-map -o " + output() + " " + file.string());
+    EXPECT_EQ(made.code, 0) << options << ": " << made.err;
+    EXPECT_THAT(read(output()), HasSubstr("Run of saxpy")) << options;
+  }
+}
+
 TEST_F(ReportCommand, a_file_that_cannot_be_shown_leaves_the_old_page) {
   write("report.html", "the old page");
   const fs::path file = write("other.json", "{}");

@@ -170,11 +170,11 @@ TEST(Record, has_each_repeated_part_of_its_schema_once) {
 }
 
 TEST(EnumNames, refuse_a_value_without_a_name) {
-  EXPECT_EQ(name_of(Weather::foul), "foul");
+  EXPECT_EQ(enum_name(Weather::foul), "foul");
   EXPECT_EQ(value_of<Weather>("fair"), Weather::fair);
   EXPECT_FALSE(value_of<Weather>("unnamed"));
   EXPECT_EQ(all_names<Weather>(), "fair, foul");
-  EXPECT_THAT(message_of([] { name_of(Weather::unnamed); }), HasSubstr("has no name"));
+  EXPECT_THAT(message_of([] { enum_name(Weather::unnamed); }), HasSubstr("has no name"));
 }
 
 }  // namespace

@@ -305,9 +305,7 @@ TEST(Succession, refuses_blocks_that_the_host_moves) {
   EXPECT_THROW(succession(std::array{Successor{&b.schedule, 0}}), Unsupported);
 }
 
-TEST(Movers, of_a_kind_that_does_not_exist_have_no_name) {
-  EXPECT_THROW(name_of(static_cast<Mover::Kind>(99)), Error);
-}
+TEST(Movers, of_a_kind_that_does_not_exist_have_no_name) { EXPECT_THROW(name_of(static_cast<Mover::Kind>(99)), Error); }
 
 }  // namespace
 }  // namespace shiplap

@@ -173,9 +173,7 @@ TEST(BusiestEngine, counts_time_and_not_ops) {
   EXPECT_DOUBLE_EQ(busiest_engine(timeline).busy.count(), 3);
 }
 
-TEST(Timeline, an_engine_that_does_not_exist_has_no_name) {
-  EXPECT_THROW(to_string(static_cast<Engine>(99)), Error);
-}
+TEST(Timeline, an_engine_that_does_not_exist_has_no_name) { EXPECT_THROW(to_string(static_cast<Engine>(99)), Error); }
 
 }  // namespace
 }  // namespace shiplap
