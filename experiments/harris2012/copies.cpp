@@ -86,7 +86,7 @@ Program run_program(const Bench& bench, std::uint64_t elements, MemoryKind memor
   for (Array& array : workload.job.arrays) array.memory = memory;
   Program program{.memory = to_string(memory), .time = std::nullopt, .why_not = "", .verified = false};
   try {
-    if (bench.info.is_virtual) workload.job.cost = derived_cost(workload.job, bench.profile);
+    if (bench.info.is_virtual) workload.job.cost = cost_of_saxpy(workload.job, bench.profile);
     const EvaluatedWorkload observed = observe(bench, std::move(workload), {choice});
     program.time = time_of(observed, choice);
     program.verified = program.time.has_value();

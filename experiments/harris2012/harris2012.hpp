@@ -41,6 +41,10 @@ struct SaxpyTimes {
 /// profile lacks the rates that the kernel's time is derived from.
 SaxpyTimes time_saxpy(const Bench&, std::uint64_t elements);
 
+/// Cost of the kernel on a simulated GPU, by bytes and operations, or by bytes alone where no flop rate is known (SAXPY
+/// has two operations for twelve bytes). Throws Unsupported where the bandwidth is unknown.
+KernelCost cost_of_saxpy(const Job&, const Profile&);
+
 /// Effective bandwidth (R_B + W_B) / t of the kernel.
 Bandwidth effective(const SaxpyTimes&);
 /// Theoretical bandwidth of the device memory, clock × width × 2. nullopt where clock or width is unknown.

@@ -16,7 +16,7 @@ namespace shiplap::experiments::harris {
 namespace {
 
 SaxpyTimes simulated(const Bench& bench, Job job) {
-  job.cost = derived_cost(job, bench.profile);
+  job.cost = cost_of_saxpy(job, bench.profile);
   const Schedule schedule = launch_schedule(job, job.items, bench.limits);
   const Prediction free = simulate(schedule, bench.profile);
   const Prediction held = simulate(schedule, bench.profile, {.held = true});
@@ -63,6 +63,15 @@ const Conditions& conditions_of(const Bench& bench) {
 }
 
 }  // namespace
+
+KernelCost cost_of_saxpy(const Job& job, const Profile& profile) {
+  if (profile.gpus.empty() || profile.gpus.front().flop_rate || !profile.gpus.front().memory_bandwidth)
+    return derived_cost(job, profile);
+  const auto& bandwidth = *profile.gpus.front().memory_bandwidth;
+  const auto at = [&](Bandwidth rate) { return job.device_traffic / rate / job.efficiency; };
+  return {.points = {{job.items, {at(bandwidth.value), at(bandwidth.high), at(bandwidth.low)}}},
+          .origin = fmt::format("derived from bytes over the bandwidth of profile {}", profile.name)};
+}
 
 SaxpyTimes time_saxpy(const Bench& bench, std::uint64_t elements) {
   Workload workload = find_workload(fmt::format("saxpy:n={}", elements));

@@ -1,5 +1,7 @@
 #include "shiplap/core/record.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace shiplap {

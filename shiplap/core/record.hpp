@@ -16,8 +16,6 @@
 // given. Records of other rooms have functions `to_json(record)` and `from_json(reader, record)` instead of `describe`.
 #pragma once
 
-#include <fmt/format.h>
-
 #include <concepts>
 #include <cstdint>
 #include <initializer_list>
@@ -113,7 +111,8 @@ struct Form<T> {
   static Json write(T value) { return value; }
   T read(const JsonReader& json) const {
     const std::uint64_t value = json.unsigned_integer();
-    if (value < least || value > most) json.fail(fmt::format("a whole number from {} to {}", least, most));
+    if (value < least || value > most)
+      json.fail("a whole number from " + std::to_string(least) + " to " + std::to_string(most));
     return static_cast<T>(value);
   }
   Json schema() const {
@@ -252,7 +251,7 @@ struct ListOf {
     if (!json.value().is_array()) json.fail("an array");
     std::vector<T> values;
     for (std::size_t i = 0; i < json.size(); ++i) values.push_back(one.read(json.at(i)));
-    if (values.size() < least) json.fail(fmt::format("an array of {} or more", least));
+    if (values.size() < least) json.fail("an array of " + std::to_string(least) + " or more");
     return values;
   }
   Json schema() const { return {{"type", "array"}, {"items", one.schema()}}; }
@@ -383,7 +382,7 @@ class RecordReader {
   }
   void constant(std::string_view name, std::string_view text) {
     keys_.push_back(name);
-    if (json_.at(name).string() != text) json_.at(name).fail(fmt::format("\"{}\"", text));
+    if (json_.at(name).string() != text) json_.at(name).fail("\"" + std::string(text) + "\"");
   }
   template <class T, class F = Form<T>>
   void field(std::string_view name, T& member, std::string_view meaning, const F& form = {}) {

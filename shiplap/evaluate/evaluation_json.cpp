@@ -4,7 +4,7 @@
 #include "shiplap/evaluate/errors.hpp"
 #include "shiplap/evaluate/evaluation.hpp"
 #include "shiplap/evaluate/samples.hpp"
-#include "shiplap/plan/ranking.hpp"
+#include "shiplap/plan/ranking_json.hpp"
 #include "shiplap/schedule/names.hpp"
 #include "shiplap/workload/kernel_profile.hpp"
 

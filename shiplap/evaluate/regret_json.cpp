@@ -1,7 +1,7 @@
 // The file of an evaluation of random jobs.
 #include "shiplap/core/record.hpp"
 #include "shiplap/evaluate/regret.hpp"
-#include "shiplap/plan/ranking.hpp"
+#include "shiplap/plan/ranking_json.hpp"
 #include "shiplap/profile/profile.hpp"
 #include "shiplap/strategy/names.hpp"
 

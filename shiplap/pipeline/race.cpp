@@ -10,6 +10,7 @@
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/record.hpp"
 #include "shiplap/core/statistics.hpp"
+#include "shiplap/plan/ranking_json.hpp"
 #include "shiplap/profile/profile.hpp"
 
 namespace shiplap {

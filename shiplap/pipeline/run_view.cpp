@@ -1,6 +1,7 @@
 #include "shiplap/pipeline/run_view.hpp"
 
 #include "shiplap/core/record.hpp"
+#include "shiplap/plan/ranking_json.hpp"
 
 namespace shiplap {
 namespace {

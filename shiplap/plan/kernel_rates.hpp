@@ -27,8 +27,5 @@ std::string rate_of_operations(double gigaflops);
 std::string to_string(const KernelRates&);
 /// "time" in ms, "effective_bandwidth" in GB/s and "gigaflops" in GFLOP/s; null where they are not known.
 Json to_json(const KernelRates&);
-/// Reads what to_json wrote. Throws Error that names the key.
-void from_json(const JsonReader&, KernelRates&);
-Json json_schema(const KernelRates&);  ///< JSON Schema of what to_json writes
 
 }  // namespace shiplap

@@ -139,13 +139,6 @@ std::string beside_ideal_overlap(const Candidate&, const IdealOverlap&);
 Json to_json(const Mover&);
 /// Writes every field of the choice.
 Json to_json(const Choice&);
-/// Reads what to_json wrote. Throws Error that names the key.
-void from_json(const JsonReader&, Mover&);
-void from_json(const JsonReader&, Choice&);     ///< see from_json(const JsonReader&, Mover&)
-Json json_schema(const Mover&);                 ///< JSON Schema of what to_json writes
-void from_json(const JsonReader&, Candidate&);  ///< see from_json(const JsonReader&, Mover&)
-Json json_schema(const Choice&);                ///< JSON Schema of what to_json writes
-Json json_schema(const Candidate&);             ///< JSON Schema of what to_json writes
 /// Writes the candidate without its timeline.
 Json to_json(const Candidate&);
 /// Writes the ranking, with schema and version.

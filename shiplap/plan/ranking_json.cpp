@@ -1,6 +1,7 @@
 // A ranking as JSON.
+#include "shiplap/plan/ranking_json.hpp"
+
 #include "shiplap/core/record.hpp"
-#include "shiplap/plan/ranking.hpp"
 #include "shiplap/strategy/names.hpp"
 
 namespace shiplap {

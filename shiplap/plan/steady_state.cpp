@@ -10,7 +10,7 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/record.hpp"
-#include "shiplap/plan/ranking.hpp"
+#include "shiplap/plan/ranking_json.hpp"
 #include "shiplap/schedule/succession.hpp"
 #include "shiplap/sim/simulate.hpp"
 

@@ -67,9 +67,10 @@ const std::map<std::string, std::vector<std::string>, std::less<>> rule{
     // A page also asks for maps of strategies, and reads logs and choices from files.
     {"report/page",
      {"report", "schedule/timeline.hpp", "schedule/timeline_view.hpp", "profile/profile.hpp", "profile/topology.hpp",
-      "plan/ranking.hpp", "plan/strategy_map.hpp", "plan/adaptation_log.hpp", "measure/check.hpp",
-      "measure/node_result.hpp", "measure/compare.hpp", "measure/figures.hpp", "pipeline/run_view.hpp",
-      "evaluate/errors.hpp", "evaluate/evaluation.hpp", "strategy/strategy.hpp", "fleet/judge.hpp"}},
+      "plan/ranking.hpp", "plan/ranking_json.hpp", "plan/strategy_map.hpp", "plan/adaptation_log.hpp",
+      "measure/check.hpp", "measure/node_result.hpp", "measure/compare.hpp", "measure/figures.hpp",
+      "pipeline/run_view.hpp", "evaluate/errors.hpp", "evaluate/evaluation.hpp", "strategy/strategy.hpp",
+      "fleet/judge.hpp"}},
 };
 
 constexpr std::string_view opener = "shiplap/device/open.cpp";

@@ -8,7 +8,7 @@
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/json.hpp"
 #include "shiplap/core/record.hpp"
-#include "shiplap/plan/ranking.hpp"
+#include "shiplap/plan/ranking_json.hpp"
 #include "shiplap/sim/simulate.hpp"
 #include "shiplap/strategy/strategy.hpp"
 #include "tests/support/message_of.hpp"

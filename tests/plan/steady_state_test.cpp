@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/record.hpp"
 #include "shiplap/sim/simulate.hpp"
 #include "tests/support/jobs.hpp"
 #include "tests/support/message_of.hpp"

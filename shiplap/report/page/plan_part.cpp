@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "shiplap/core/record.hpp"
-#include "shiplap/plan/ranking.hpp"
+#include "shiplap/plan/ranking_json.hpp"
 #include "shiplap/report/page/quantity.hpp"
 #include "shiplap/report/page/sections.hpp"
 #include "shiplap/report/table.hpp"
