@@ -17,6 +17,7 @@
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/text_file.hpp"
 #include "shiplap/device/open.hpp"
+#include "shiplap/measure/node_result.hpp"
 #include "shiplap/pipeline/node_check.hpp"
 #include "shiplap/report/check_metrics.hpp"
 #include "shiplap/report/check_report.hpp"

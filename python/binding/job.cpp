@@ -160,7 +160,7 @@ void bind_job(nb::module_& m) {
           "efficiency", [](const PyJob& self) { return self.job.efficiency; },
           [](PyJob& self, double efficiency) { self.job.efficiency = efficiency; })
       .def("reads", [](PyJob& self, const std::string& array,
-                       double times) { self.job = detail::with_times_read(std::move(self.job), array, times); })
+                       double times) { self.job = detail::with_reads(std::move(self.job), array, times); })
       .def_prop_rw(
           "each_byte_once", [](const PyJob& self) { return self.job.each_byte_once; },
           [](PyJob& self, std::optional<bool> once) { self.job.each_byte_once = once; }, nb::arg("value").none())

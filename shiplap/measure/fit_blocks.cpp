@@ -11,6 +11,7 @@
 #include "shiplap/measure/block_trial.hpp"
 #include "shiplap/measure/fit.hpp"
 #include "shiplap/schedule/blocks.hpp"
+#include "shiplap/schedule/names.hpp"
 
 namespace shiplap {
 namespace {

@@ -10,6 +10,7 @@
 
 #include "shiplap/core/formats.hpp"
 #include "shiplap/core/statistics.hpp"
+#include "shiplap/measure/node_result.hpp"
 #include "shiplap/pipeline/profile_cache.hpp"
 
 namespace shiplap {

@@ -10,9 +10,10 @@
 #include "shiplap/device/load.hpp"
 #include "shiplap/measure/check.hpp"
 #include "shiplap/measure/measure.hpp"
-#include "shiplap/measure/node_result.hpp"
 
 namespace shiplap {
+
+struct NodeResult;
 
 struct NodeCheckOptions {
   /// Measuring ends by this moment, later by one run at most. Figures whose primitives were not measured by then are
@@ -52,7 +53,7 @@ NodeCheck check_profile(Profile);
 /// Fraction of the points of these primitives whose two visits differ clearly; 0 where no point was visited twice.
 double unsteady_fraction(std::span<const Measurement>, std::span<const std::string> primitives);
 
-/// The check without the names of node and GPU.
+/// The check without the names of node and GPU (measure/node_result.hpp).
 NodeResult result_of(const NodeCheck&);
 
 }  // namespace shiplap

@@ -6,6 +6,7 @@
 
 #include "shiplap/core/record.hpp"
 #include "shiplap/model/harris_2012.hpp"
+#include "shiplap/plan/paper_answers.hpp"
 #include "shiplap/plan/ranking_json.hpp"
 
 namespace shiplap {

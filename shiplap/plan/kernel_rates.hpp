@@ -21,8 +21,6 @@ struct KernelRates {
 
 /// The rates of the job's kernel; nullopt when the time of the kernel is not known or 0.
 std::optional<KernelRates> kernel_rates(const Job&);
-/// A text such as "594.8 GFLOP/s" or "57.62 TFLOP/s".
-std::string rate_of_operations(double gigaflops);
 /// A text such as "56.41 µs, 3.57 TB/s effective bandwidth, 594.8 GFLOP/s".
 std::string to_string(const KernelRates&);
 /// "time" in ms, "effective_bandwidth" in GB/s and "gigaflops" in GFLOP/s; null where they are not known.

@@ -9,6 +9,7 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/profile/profile.hpp"
+#include "shiplap/schedule/names.hpp"
 
 namespace shiplap {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "shiplap/core/formats.hpp"
 #include "shiplap/core/quantity_json.hpp"
-#include "shiplap/plan/ranking.hpp"
+#include "shiplap/plan/ranking_json.hpp"
 #include "shiplap/profile/profile.hpp"
 
 namespace shiplap {

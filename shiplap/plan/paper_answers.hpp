@@ -37,6 +37,9 @@ struct PaperAnswer {
 /// A publication that needs a figure which the job or the profile lacks says which one.
 std::vector<PaperAnswer> paper_answers(const Job&, const Profile&, Layout = Layout::three);
 
+/// A text such as "594.8 GFLOP/s" or "57.62 TFLOP/s".
+std::string rate_of_operations(double gigaflops);
+
 /// The answers as an array of objects.
 Json to_json(const std::vector<PaperAnswer>&);
 

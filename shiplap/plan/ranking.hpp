@@ -135,8 +135,6 @@ Candidate complete_prediction(const Job&, const Profile&, const Limits& limits, 
 /// that is faster: "30.2 % below ideal overlap (zero-copy needs no copy), the time of ...".
 std::string beside_ideal_overlap(const Candidate&, const IdealOverlap&);
 
-/// Writes the kind of the mover and, for a kernel, its grid.
-Json to_json(const Mover&);
 /// Writes every field of the choice.
 Json to_json(const Choice&);
 /// Writes the candidate without its timeline.

@@ -7,6 +7,9 @@
 
 namespace shiplap {
 
+/// Writes the kind of the mover and, for a kernel, its grid.
+Json to_json(const Mover&);
+
 /// Reads what to_json wrote. Throws Error that names the key.
 void from_json(const JsonReader&, Mover&);
 void from_json(const JsonReader&, Choice&);       ///< see from_json(const JsonReader&, Mover&)

@@ -58,9 +58,5 @@ std::uint64_t blocks_of_pool(Bytes pool, Bytes block, Bytes pitch);
 std::string to_string(const Mover&);
 /// The name of the kind in parameters and files: "copies", "batch", "strided" or "kernel".
 std::string_view name_of(Mover::Kind);
-/// Reads a name of a kind. Throws UsageError that lists the names.
-Mover::Kind parse_mover(std::string_view);
-/// The key in BlockModel::movers of a mover for a pool of this kind of memory, such as "batch pinned h2d".
-std::string name_in_profile(const Mover&, MemoryKind pool, bool to_device);
 
 }  // namespace shiplap

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/schedule/names.hpp"
 #include "shiplap/sim/assumptions.hpp"
 
 namespace shiplap::sim {

@@ -61,7 +61,7 @@ Job detail::with_prefix(Job job, const std::string& cut, std::string array, Byte
   return with_array(std::move(job), std::move(prefix));
 }
 
-Job detail::with_times_read(Job job, const std::string& array, double times) {
+Job detail::with_reads(Job job, const std::string& array, double times) {
   const auto found = std::ranges::find(job.arrays, array, &Array::name);
   if (found == job.arrays.end())
     throw UsageError(fmt::format("{}: `.reads` names the array {}, which is not described before it", job.name, array));

@@ -37,8 +37,8 @@ Job with_array(Job, Array);
 /// The job with the first `elements` elements of the array `cut` as a resident array. Throws UsageError unless `cut` is
 /// an input with elements of this size, and at least as many.
 Job with_prefix(Job, const std::string& cut, std::string array, Bytes element, std::uint64_t elements);
-/// The job whose kernel reads each byte of the array `times` times. Throws UsageError when there is no such array.
-Job with_times_read(Job, const std::string& array, double times);
+/// The job whose kernel reads each byte of the array this number of times. Throws UsageError without such an array.
+Job with_reads(Job, const std::string&, double times);
 
 /// Facts of an array for the message on an index outside of its view.
 struct ViewedArray {
@@ -268,7 +268,7 @@ class [[nodiscard]] DescribedJob : public Job {
   /// States how often the kernel reads each byte of the array on average (see Array::times_read). Throws UsageError
   /// when no array has this name. `plan` refuses less than 1, more than 1e9, and arrays that are not copied in chunks.
   DescribedJob reads(const std::string& array, double times) const {
-    return changed([&](Job& job) { job = detail::with_times_read(std::move(job), array, times); });
+    return DescribedJob(detail::with_reads(*this, array, times));
   }
   /// States the kernel time of the whole job on resident data, in proportion to the items. Without a stated time it is
   /// measured on a GPU, and derived from bytes and operations elsewhere. `plan` refuses a time that is negative or not

@@ -384,11 +384,5 @@ MemoryKind memory_of(const Job& job) {
 
 Bytes bytes_in(const Job& job) { return total(job, Role::in, Role::inout); }
 Bytes bytes_out(const Job& job) { return total(job, Role::out, Role::inout); }
-Bytes bytes_read(const Job& job) {
-  double sum = 0;
-  for (const Array& array : job.arrays)
-    if (is_input(array.role)) sum += in_bytes(array.size) * array.times_read;
-  return Bytes{static_cast<std::uint64_t>(std::min(sum, 0x1p63))};
-}
 
 }  // namespace shiplap

@@ -330,8 +330,5 @@ MemoryKind memory_of(const Job&);
 Bytes bytes_in(const Job&);
 /// Size of all arrays that are copied back in chunks (out, inout).
 Bytes bytes_out(const Job&);
-/// Bytes that the kernel reads of the arrays that are copied to the GPU in chunks, each as often as it is read (see
-/// Array::times_read).
-Bytes bytes_read(const Job&);
 
 }  // namespace shiplap

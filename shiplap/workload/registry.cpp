@@ -86,6 +86,13 @@ void read_inputs(Workload& workload, double times) {
     if (is_input(array.role)) array.times_read = times;
 }
 
+Bytes bytes_read(const Job& job) {
+  double sum = 0;
+  for (const Array& array : job.arrays)
+    if (is_input(array.role)) sum += in_bytes(array.size) * array.times_read;
+  return Bytes{static_cast<std::uint64_t>(std::min(sum, 0x1p63))};
+}
+
 Workload find_workload(std::string_view name, const CudaKernels& cuda) {
   if (name.ends_with(".json")) return from_file(std::string(name), cuda);
   const auto colon = name.find(':');

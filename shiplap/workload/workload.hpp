@@ -45,6 +45,9 @@ void put_into(Workload&, MemoryKind);
 /// Sets how often the kernel reads each byte of all arrays that are copied to the GPU in chunks (see
 /// Array::times_read).
 void read_inputs(Workload&, double times);
+/// Bytes that the kernel reads of the arrays that are copied to the GPU in chunks, each as often as it is read (see
+/// Array::times_read).
+Bytes bytes_read(const Job&);
 
 /// The name of a built-in workload whose largest array has about `size` bytes: "saxpy" and 64 MiB give
 /// "saxpy:n=16777216". The name of a file, or one that states its own sizes, is returned unchanged.

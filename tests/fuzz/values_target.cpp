@@ -12,6 +12,7 @@
 #include "shiplap/plan/what_if.hpp"
 #include "shiplap/profile/profile.hpp"
 #include "shiplap/schedule/blocks.hpp"
+#include "shiplap/schedule/names.hpp"
 #include "shiplap/strategy/strategy.hpp"
 #include "shiplap/workload/parameters.hpp"
 #include "tests/fuzz/target.hpp"

@@ -13,6 +13,7 @@
 #include "shiplap/measure/figures.hpp"
 #include "shiplap/measure/measure.hpp"
 #include "shiplap/measure/primitives.hpp"
+#include "shiplap/schedule/names.hpp"
 #include "shiplap/schedule/validate.hpp"
 #include "shiplap/sim/simulate.hpp"
 #include "tests/support/forwarding_device.hpp"

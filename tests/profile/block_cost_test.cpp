@@ -5,6 +5,7 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/profile/profile.hpp"
+#include "shiplap/schedule/names.hpp"
 #include "tests/support/planted_blocks.hpp"
 
 namespace shiplap {

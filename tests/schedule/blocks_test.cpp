@@ -8,6 +8,7 @@
 #include <functional>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/schedule/names.hpp"
 #include "shiplap/schedule/succession.hpp"
 #include "tests/support/message_of.hpp"
 

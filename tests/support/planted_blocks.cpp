@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "shiplap/schedule/names.hpp"
+
 namespace shiplap {
 namespace {
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/workload/workload.hpp"
 #include "tests/support/message_of.hpp"
 
 namespace shiplap {

@@ -14,6 +14,7 @@
 #include "shiplap/core/quantity_json.hpp"
 #include "shiplap/evaluate/evaluation.hpp"
 #include "shiplap/measure/compare.hpp"
+#include "shiplap/measure/node_result.hpp"
 #include "shiplap/pipeline/node_check.hpp"
 #include "shiplap/pipeline/run_view.hpp"
 #include "shiplap/plan/mover_table.hpp"
