@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "binding/parts.hpp"
+#include "shiplap/workload/described_job.hpp"
 
 namespace shiplap::python {
 namespace {
