@@ -204,9 +204,9 @@ struct InUnit {
   double read(const JsonReader& json) const;
   Json schema() const { return detail::quantity_schema({"value"}, unit); }
 };
-inline constexpr InUnit as_ratio{"1"};
 
-// Every file that uses a record must see the same form of it, so functions come before a description.
+// The file that describes a record may also declare functions for it. Other files see the functions alone, and a type
+// must have one form in all files. So the functions take precedence.
 template <class T>
 requires(!WithJsonFunctions<T> && Described<T>) struct Form<T> {
   static Json write(const T& record) { return write_record(record); }

@@ -73,9 +73,9 @@ struct MeasureOptions {
 };
 
 /// Measures all rows of the table. A row that fails is reported in the result, and the next row follows. Memory is
-/// released between rows. On a host of which the process may use several NUMA nodes, the calling thread and the threads
-/// of a row run on those of the thread's cores that are on the node of the row's memory; afterwards the calling thread
-/// runs where it ran before. Throws UsageError when `only` matches nothing or `rows` names no primitive.
+/// released between rows. Where the process may use several NUMA nodes, the calling thread and the threads of a row run
+/// on cores of the node that has the row's memory, as far as the calling thread may use them. Its own mask is restored
+/// afterwards. Throws UsageError when `only` matches nothing or `rows` names no primitive.
 MeasureResult measure(MeasurableDevice&, const MeasureOptions& = {});
 
 /// Fits the measurements to a profile of one GPU and its link; see docs/reference/parameters.md for each parameter's

@@ -208,22 +208,21 @@ class AnswersOf2014 {
     add("best divisor of the items", "§VI", "1", {}, divisor, to_string(forms_.streams(divisor)));
   }
 
-  /// Compares the best times with one and two engines. The printed condition is for a number of chunks, here the best
-  /// of two engines.
+  /// Compares the best times with one and with two engines. The printed condition needs a number of chunks: the best
+  /// number with two engines.
   void add_second_engine() {
     if (forms_.category() == Category::implicit_sync_one_engine)
-      return add("a second copy engine helps", "§IV", "", {}, {},
-                 "no: results wait for the last kernel, when all inputs are on the GPU");
+      return add("a second copy engine helps", "§IV", "", {}, {}, "no, results wait for all kernels");
     const Best one = forms_.best_streams(forms_.job_time(), Category::one_engine);
     const Best two = forms_.best_streams(forms_.job_time(), Category::two_engines);
     const bool helps = two.time < one.time;
     const bool printed =
         van_werkhoven_2014::as_printed::second_copy_engine_helps(stages_of(forms_.work(1)), std::max(2u, two.chunks));
     add("a second copy engine helps", "§IV", "", {}, {},
-        fmt::format("{}: {} instead of {}{}", helps ? "yes" : "no", to_string(two.time), to_string(one.time),
-                    helps == printed ? ""
-                    : printed        ? "; as printed, yes"
-                                     : "; as printed, no"));
+        fmt::format("{}, {} with {}{}", helps ? "yes" : "no",
+                    forms_.category() == Category::two_engines ? to_string(one.time) : to_string(two.time),
+                    forms_.category() == Category::two_engines ? "one" : "two",
+                    helps == printed ? "" : fmt::format(" (printed: {})", printed ? "yes" : "no")));
   }
 
   void add_break_even(const PaperStrategy& strategy) {
