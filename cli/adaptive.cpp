@@ -17,9 +17,10 @@
 #include "shiplap/core/file_system.hpp"
 #include "shiplap/core/temporary_file.hpp"
 #include "shiplap/core/text_file.hpp"
+#include "shiplap/document/text.hpp"
 #include "shiplap/pipeline/adaptive.hpp"
-#include "shiplap/report/adaptive_report.hpp"
 #include "shiplap/report/progress.hpp"
+#include "shiplap/report/sections.hpp"
 
 namespace shiplap::cli {
 namespace {
@@ -293,7 +294,7 @@ void run_adaptive(const AdaptiveFlags& flags, const WorkloadFlags& workload_flag
   if (json)
     print_json(to_json(run));
   else
-    print(adaptive_report(run, style_of_stdout()));
+    print(document::text(document::adaptive_section(run), style_of_stdout()));
   if (run.difference && !run.difference->empty())
     throw CheckFailed(fmt::format("the result is wrong: {}", *run.difference));
 }
@@ -313,7 +314,7 @@ void add_replay(CLI::App& app) {
     if (flags->json)
       print_json(to_json(again));
     else
-      print(replay_report(again, style_of_stdout()));
+      print(document::text(document::adaptation_section(again), style_of_stdout()));
     if (!again.difference.empty()) throw CheckFailed("the decisions are not those of the log");
   });
 }

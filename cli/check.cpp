@@ -17,13 +17,15 @@
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/text_file.hpp"
 #include "shiplap/device/open.hpp"
+#include "shiplap/document/text.hpp"
 #include "shiplap/measure/node_result.hpp"
 #include "shiplap/pipeline/node_check.hpp"
+#include "shiplap/report/check_line.hpp"
 #include "shiplap/report/check_metrics.hpp"
-#include "shiplap/report/check_report.hpp"
 #include "shiplap/report/measurements_report.hpp"
 #include "shiplap/report/profile_report.hpp"
 #include "shiplap/report/progress.hpp"
+#include "shiplap/report/sections.hpp"
 
 namespace shiplap::cli {
 namespace {
@@ -39,6 +41,14 @@ constexpr Seconds longest_end = milliseconds(2500);
 
 Deadline deadline_before_end(Seconds budget, double fraction, Seconds longest) {
   return Deadline(program_start + budget - std::min(budget * fraction, longest));
+}
+
+NodeResult result_of(const CheckedNode& node, const NodeCheck& checked) {
+  NodeResult result = result_of(checked);
+  result.node = node.node;
+  result.gpu = node.gpu;
+  result.pci_bus_id = node.pci_bus_id;
+  return result;
 }
 
 /// A check while it runs: what it is about, and where its results go.
@@ -81,13 +91,15 @@ class Checking {
     if (flags_.line) return print_verbatim(check_line(node_, checked) + "\n");
     if (flags_.json) return print_json(check_document(node_, checked));
     const Profile& profile = checked.profile;
+    if (const std::string warning = governor_warning(profile.conditions); !warning.empty()) note(warning);
     const TextStyle style = style_of_stdout();
     std::string simulated = simulation_note(profile);
     if (flags_.device.starts_with("virtual:"))
       simulated +=
           fmt::format("{} is a virtual device: what follows is about the profile that it simulates.", flags_.device);
     print(fmt::format("{} ({}, {})\n{}\n{}", profile.name, to_string(profile.origin), parameter_hash(profile),
-                      simulated.empty() ? "" : wrap(simulated, style.width) + "\n", check_report(checked, style)));
+                      simulated.empty() ? "" : wrap(simulated, style.width) + "\n",
+                      document::text(document::check_section(result_of(node_, checked)), style)));
   }
 
   NodeCheck judged(const Deadline& measuring_ends) {
@@ -147,13 +159,7 @@ std::string bad_figures(const NodeCheck& checked) {
 
 }  // namespace
 
-Json check_document(const CheckedNode& node, const NodeCheck& checked) {
-  NodeResult result = result_of(checked);
-  result.node = node.node;
-  result.gpu = node.gpu;
-  result.pci_bus_id = node.pci_bus_id;
-  return to_json(result);
-}
+Json check_document(const CheckedNode& node, const NodeCheck& checked) { return to_json(result_of(node, checked)); }
 
 void add_check(CLI::App& app) {
   auto flags = std::make_shared<CheckFlags>();

@@ -5,7 +5,7 @@
 
 #include "cli/cli11.hpp"
 #include "shiplap/core/json_forward.hpp"
-#include "shiplap/report/check_report.hpp"
+#include "shiplap/report/check_line.hpp"
 
 namespace shiplap::cli {
 

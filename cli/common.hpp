@@ -9,8 +9,8 @@
 #include "cli/files.hpp"
 #include "cli/output.hpp"
 #include "shiplap/core/json.hpp"
+#include "shiplap/document/table.hpp"
 #include "shiplap/pipeline/plan.hpp"
-#include "shiplap/report/table.hpp"
 #include "shiplap/workload/workload.hpp"
 
 namespace shiplap::cli {

@@ -10,8 +10,9 @@
 #include "cli/effects.hpp"
 #include "cli/profile_cache.hpp"
 #include "shiplap/core/error.hpp"
+#include "shiplap/document/text.hpp"
 #include "shiplap/measure/compare.hpp"
-#include "shiplap/report/compare_report.hpp"
+#include "shiplap/report/sections.hpp"
 
 namespace shiplap::cli {
 
@@ -41,7 +42,8 @@ void run_compare(const CompareFlags& flags) {
   if (flags.json)
     print_json(to_json(comparison));
   else
-    print(compare_report(comparison, flags.all, style_of_stdout()));
+    print(document::text(document::comparison_section(comparison), style_of_stdout(),
+                         flags.all ? document::Detail::all : document::Detail::figures));
   if (!comparison.degraded()) return;
   std::string names;
   for (const ComparedFigure& row : comparison.figures)

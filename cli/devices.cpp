@@ -48,12 +48,12 @@ void run_devices(const DevicesOptions& options) {
   }
   const TextStyle style = style_of_stdout();
   const auto count = [](unsigned n) { return n > 0 ? std::to_string(n) : std::string("–"); };
-  Table table({{"device", Align::left},
-               {"name", Align::left},
-               {"memory", Align::right},
-               {"SMs", Align::right},
-               {"copy engines", Align::right},
-               {"", Align::left}});
+  Table table{.columns = {{"device", Align::left},
+                          {"name", Align::left},
+                          {"memory", Align::right},
+                          {"SMs", Align::right},
+                          {"copy engines", Align::right},
+                          {"", Align::left}}};
   for (const DeviceInfo& info : listing.devices)
     table.add(
         {info.id, info.name, to_string(info.memory), count(info.sm_count), count(info.copy_engines), info.limits});

@@ -11,8 +11,9 @@
 #include "shiplap/core/json.hpp"
 #include "shiplap/core/printable.hpp"
 #include "shiplap/core/text_file.hpp"
+#include "shiplap/document/text.hpp"
 #include "shiplap/report/evaluate_csv.hpp"
-#include "shiplap/report/evaluate_report.hpp"
+#include "shiplap/report/sections.hpp"
 
 namespace shiplap::cli {
 namespace {
@@ -150,7 +151,8 @@ std::string document_of(Evaluation evaluation) {
 
 void save(const EvaluateFlags& flags, const Evaluation& evaluation) {
   if (!flags.output.empty()) write_document(flags.output, document_of(evaluation));
-  if (!flags.markdown.empty()) write_file_atomically(flags.markdown, evaluate_markdown(evaluation));
+  if (!flags.markdown.empty())
+    write_file_atomically(flags.markdown, document::markdown(document::evaluation_section(evaluation)));
   if (!flags.csv.empty()) write_file_atomically(flags.csv, evaluation_csv(evaluation));
 }
 
@@ -158,7 +160,7 @@ void show(const EvaluateFlags& flags, const Evaluation& evaluation) {
   if (flags.json) {
     print_json(to_json(evaluation));
   } else {
-    print(evaluate_report(evaluation, style_of_stdout()));
+    print(document::text(document::evaluation_section(evaluation), style_of_stdout()));
     if (!flags.output.empty()) print(fmt::format("\nresults written to {}\n", printable(flags.output)));
     if (!flags.markdown.empty()) print(fmt::format("\npage written to {}\n", printable(flags.markdown)));
     if (!flags.csv.empty()) print(fmt::format("\npoints written to {}\n", printable(flags.csv)));

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "cli/cli11.hpp"
+#include "shiplap/document/table.hpp"
 #include "shiplap/fleet/judge.hpp"
-#include "shiplap/report/table.hpp"
 
 namespace shiplap::cli {
 

@@ -38,7 +38,7 @@ void list_primitives(bool json) {
     print_json({{"primitives", array}});
     return;
   }
-  Table table({{"primitive", Align::left}, {"clock", Align::left}, {"what", Align::left}});
+  Table table{.columns = {{"primitive", Align::left}, {"clock", Align::left}, {"what", Align::left}}};
   for (const Primitive& p : primitives())
     table.add({std::string(p.name), std::string(p.clock), std::string(p.summary)});
   print(table.text(style_of_stdout()));

@@ -54,11 +54,11 @@ void list(bool json) {
     print_json({{"profiles", array}});
     return;
   }
-  Table table({{"profile", Align::left},
-               {"origin", Align::left},
-               {"GPU", Align::left},
-               {"hash", Align::left},
-               {"where", Align::left}});
+  Table table{.columns = {{"profile", Align::left},
+                          {"origin", Align::left},
+                          {"GPU", Align::left},
+                          {"hash", Align::left},
+                          {"where", Align::left}}};
   for (const Entry& e : found)
     table.add({e.name, to_string(e.profile.origin), gpu_of(e.profile), parameter_hash(e.profile), e.where});
   std::string text = table.text(style_of_stdout()) + "\n";

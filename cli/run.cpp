@@ -12,12 +12,14 @@
 #include "shiplap/core/json.hpp"
 #include "shiplap/core/printable.hpp"
 #include "shiplap/core/text_file.hpp"
+#include "shiplap/document/text.hpp"
 #include "shiplap/pipeline/race.hpp"
 #include "shiplap/pipeline/run.hpp"
 #include "shiplap/report/explain_report.hpp"
 #include "shiplap/report/plan_report.hpp"
 #include "shiplap/report/progress.hpp"
-#include "shiplap/report/run_report.hpp"
+#include "shiplap/report/run_pictures.hpp"
+#include "shiplap/report/sections.hpp"
 #include "shiplap/report/trace.hpp"
 
 namespace shiplap::cli {
@@ -124,7 +126,7 @@ Json json_of(const Plan& plan, Origin origin, const Report& report) {
 
 void show(const RunFlags& flags, const Plan& plan, const Report& report) {
   const TextStyle style = style_of_stdout();
-  print(run_report(report, style));
+  print(document::text(document::run_section(run_view(report)), style));
   print("\n" +
         wrap(fmt::format("predicted on profile {} ({}); kernel time {}{}", plan.ranking.profile,
                          plan.ranking.profile_hash, plan.ranking.kernel_cost_origin,

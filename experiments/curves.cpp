@@ -98,7 +98,7 @@ class Drawing {
   Drawing(const Curves& curves, const Figure& table)
       : curves_(curves), table_(table), x_(column_of(table, curves.x)), ordinates_(ordinates_of(curves, table)) {}
 
-  page::Plot plot() {
+  document::Plot plot() {
     if ((curves_.x.empty() || x_) && !ordinates_.empty())
       for (const auto& row : table_.rows) add(row);
     const std::string_view title = curves_.title.empty() ? std::string_view(table_.title) : curves_.title;
@@ -113,13 +113,13 @@ class Drawing {
   BaseUnit y_unit() const {
     return ordinates_.empty() ? BaseUnit{} : base_unit(table_.columns[ordinates_.front().column].unit);
   }
-  page::Axis x_axis() const {
+  document::Axis x_axis() const {
     const bool has_sizes = x_ && !table_.rows.empty() && is_size(table_.rows.front()[*x_]);
     return {.label = std::string(curves_.x_label.empty() ? curves_.x : curves_.x_label),
             .unit = has_sizes ? "B" : std::string(x_unit().axis),
             .logarithmic = curves_.log_x};
   }
-  page::Axis y_axis() const {
+  document::Axis y_axis() const {
     return {.label = std::string(curves_.y_label), .unit = std::string(y_unit().axis), .logarithmic = curves_.log_y};
   }
 
@@ -142,8 +142,8 @@ class Drawing {
     return name;
   }
 
-  page::Series& series_of(const std::string& name) {
-    const auto found = std::ranges::find(series_, name, &page::Series::name);
+  document::Series& series_of(const std::string& name) {
+    const auto found = std::ranges::find(series_, name, &document::Series::name);
     if (found != series_.end()) return *found;
     series_.push_back({.name = name, .is_line = name.find("published") == std::string::npos});
     return series_.back();
@@ -153,17 +153,17 @@ class Drawing {
   const Figure& table_;
   std::optional<std::size_t> x_;
   std::vector<Ordinates> ordinates_;
-  std::vector<page::Series> series_;
+  std::vector<document::Series> series_;
 };
 
 }  // namespace
 
-std::vector<page::Plot> plots_of(const Experiment& experiment, const Reproduction& r) {
-  std::vector<page::Plot> plots;
+std::vector<document::Plot> plots_of(const Experiment& experiment, const Reproduction& r) {
+  std::vector<document::Plot> plots;
   for (const Curves& curves : experiment.curves) {
     const Figure* table = find_figure(r, curves.table);
     if (table == nullptr) continue;
-    page::Plot plot = Drawing(curves, *table).plot();
+    document::Plot plot = Drawing(curves, *table).plot();
     if (!plot.series.empty()) plots.push_back(std::move(plot));
   }
   return plots;

@@ -4,11 +4,11 @@
 #include <vector>
 
 #include "experiments/reproduction.hpp"
-#include "shiplap/report/page/figure.hpp"
+#include "shiplap/document/document.hpp"
 
 namespace shiplap::experiments {
 
 /// The plots of the steps that were run, in the order of `Experiment::curves`. A plot without points is left out.
-std::vector<page::Plot> plots_of(const Experiment&, const Reproduction&);
+std::vector<document::Plot> plots_of(const Experiment&, const Reproduction&);
 
 }  // namespace shiplap::experiments

@@ -25,10 +25,10 @@ std::string shown(const Cell& cell) {
 std::string markdown(const Figure& figure, std::size_t most_rows) {
   std::vector<shiplap::Column> columns;
   for (const Column& column : figure.columns) columns.push_back({with_unit(column)});
-  Table table(std::move(columns));
+  Table table{.columns = std::move(columns)};
   for (std::size_t r = 0; r < std::min(most_rows, figure.rows.size()); ++r) {
-    std::vector<std::string> cells;
-    for (const Cell& cell : figure.rows[r]) cells.push_back(shown(cell));
+    std::vector<shiplap::Cell> cells;
+    for (const Cell& cell : figure.rows[r]) cells.emplace_back(shown(cell));
     table.add(std::move(cells));
   }
   std::string text = fmt::format("### {}: {}\n\n", figure.where, figure.title);
@@ -85,7 +85,7 @@ std::string claim_list(const Experiment& experiment, const Reproduction& r, cons
 
 /// The claims as a table with short cells, and below it in full.
 std::string claims_section(const Experiment& experiment, const Reproduction& r) {
-  Table table({{"where"}, {"claim", Align::left}, {"verdict"}});
+  Table table{.columns = {{"where"}, {"claim", Align::left}, {"verdict"}}};
   std::string lists;
   for (const Claim& claim : experiment.claims) {
     table.add(

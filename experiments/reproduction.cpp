@@ -11,7 +11,7 @@
 #include "experiments/curves.hpp"
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/formats.hpp"
-#include "shiplap/report/page/figure_json.hpp"
+#include "shiplap/document/figure_json.hpp"
 
 namespace shiplap::experiments {
 namespace {
@@ -235,7 +235,7 @@ Json to_json(const Experiment& experiment, const Reproduction& r) {
                               {"verdict", decides == nullptr ? Json(nullptr) : Json(to_string(decides->verdict))},
                               {"findings", std::move(findings)}});
   }
-  for (page::Plot& plot : plots_of(experiment, r)) json["plots"].push_back(page::to_json(std::move(plot)));
+  for (document::Plot& plot : plots_of(experiment, r)) json["plots"].push_back(document::to_json(std::move(plot)));
   for (const Step& step : experiment.steps) {
     const auto done = r.steps.find(step.id);
     if (done == r.steps.end()) continue;

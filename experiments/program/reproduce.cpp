@@ -43,7 +43,7 @@ void list_papers(bool json) {
     }
     return print_json({{"papers", papers}});
   }
-  Table table({{"paper"}, {"step"}, {"what", Align::left}});
+  Table table{.columns = {{"paper"}, {"step"}, {"what", Align::left}}};
   for (const Experiment& e : experiments()) {
     table.add({std::string(e.name), "", std::string(e.title)});
     for (const Step& step : e.steps) table.add({"", std::string(step.id), std::string(step.title)});

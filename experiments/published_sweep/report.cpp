@@ -15,11 +15,11 @@ void add(Table& table, const std::string& model, const std::string& points, cons
 }
 
 std::string of_groups(std::string_view quantity, const std::vector<PublishedGroup>& groups, const TextStyle& style) {
-  Table table({{std::string(quantity), Align::right},
-               {"points", Align::right},
-               {"median", Align::right},
-               {"bias", Align::right},
-               {"worst", Align::right}});
+  Table table{.columns = {{std::string(quantity), Align::right},
+                          {"points", Align::right},
+                          {"median", Align::right},
+                          {"bias", Align::right},
+                          {"worst", Align::right}}};
   for (const PublishedGroup& g : groups)
     table.add({std::to_string(g.value), std::to_string(g.errors.count), percent(g.errors.median),
                signed_percent(g.errors.bias), signed_percent(g.errors.worst)});
@@ -56,13 +56,13 @@ std::string published_report(const PublishedEvaluation& evaluation, const TextSt
                           evaluation.rule.largest_size, evaluation.rule.most_streams),
               style.width) +
          "\n";
-  Table table({{"model"},
-               {"points"},
-               {"count", Align::right},
-               {"median", Align::right},
-               {"95th", Align::right},
-               {"worst", Align::right},
-               {"at", Align::left}});
+  Table table{.columns = {{"model"},
+                          {"points"},
+                          {"count", Align::right},
+                          {"median", Align::right},
+                          {"95th", Align::right},
+                          {"worst", Align::right},
+                          {"at", Align::left}}};
   for (const PublishedModel& m : evaluation.models) {
     add(table, m.name, "fitted", m.training);
     if (m.held_out) add(table, m.name, "held out", *m.held_out);

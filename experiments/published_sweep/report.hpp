@@ -4,7 +4,7 @@
 #include <string>
 
 #include "experiments/published_sweep/evaluation.hpp"
-#include "shiplap/report/table.hpp"
+#include "shiplap/document/table.hpp"
 
 namespace shiplap::experiments::published_sweep {
 

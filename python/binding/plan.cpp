@@ -13,9 +13,11 @@
 
 #include "binding/parts.hpp"
 #include "shiplap/core/json.hpp"
+#include "shiplap/document/text.hpp"
 #include "shiplap/pipeline/run.hpp"
 #include "shiplap/report/plan_report.hpp"
-#include "shiplap/report/run_report.hpp"
+#include "shiplap/report/run_pictures.hpp"
+#include "shiplap/report/sections.hpp"
 #include "shiplap/report/svg.hpp"
 #include "shiplap/schedule/schedule.hpp"
 
@@ -145,7 +147,7 @@ void bind_plan(nb::module_& m) {
   nb::class_<PyPrepared>(m, "Prepared", nb::type_slots(Collected<PyPrepared>::slots)).def("run", &seconds_of_run);
   nb::class_<Report>(m, "Report")
       .def("to_json", [](const Report& self) { return json_text(self.to_json()); })
-      .def("text", [](const Report& self) { return run_report(self); })
+      .def("text", [](const Report& self) { return document::text(document::run_section(run_view(self))); })
       .def("line", &Report::to_string)
       .def("picture", [](const Report& self) { return run_picture(self); })
       .def_prop_ro("traced", [](const Report& self) { return !self.timeline.spans.empty(); })

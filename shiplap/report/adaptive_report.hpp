@@ -1,4 +1,4 @@
-// The report of an endless run, as text and as JSON: its rate, the number of batches by choice, and every decision.
+// The record of an endless run: its rate, the number of batches by choice, and every decision.
 #pragma once
 
 #include <optional>
@@ -7,7 +7,6 @@
 
 #include "shiplap/core/json.hpp"
 #include "shiplap/pipeline/adaptive.hpp"
-#include "shiplap/report/table.hpp"
 
 namespace shiplap {
 
@@ -27,12 +26,9 @@ struct AdaptiveRun {
   std::optional<std::string> difference{};
 };
 
-std::string adaptive_report(const AdaptiveRun&, const TextStyle& = {});
 /// The run in the format of docs/schema/adaptive-run.schema.json.
 Json to_json(const AdaptiveRun&);
 
 Json to_json(const Replay&);
-/// The decisions of a log, and whether the replay decided as logged.
-std::string replay_report(const Replay&, const TextStyle& = {});
 
 }  // namespace shiplap

@@ -54,12 +54,12 @@ std::string saved(const Advised& advised, Seconds step) {
 }
 
 std::string table_of(const Advised& advised, const TextStyle& style) {
-  Table table({{"", Align::right},
-               {"advice", Align::left},
-               {"alone", Align::right},
-               {"with those above", Align::right},
-               {"saved", Align::right},
-               {"once", Align::right}});
+  Table table{.columns = {{"", Align::right},
+                          {"advice", Align::left},
+                          {"alone", Align::right},
+                          {"with those above", Align::right},
+                          {"saved", Align::right},
+                          {"once", Align::right}}};
   std::size_t number = 0;
   for (const Advice& one : advised.advice)
     table.add({std::to_string(++number), one.rule, (one.bound ? "≥ " : "") + to_string(one.step.value),

@@ -5,7 +5,7 @@
 
 #include "shiplap/advise/advice.hpp"
 #include "shiplap/core/json.hpp"
-#include "shiplap/report/table.hpp"
+#include "shiplap/document/table.hpp"
 
 namespace shiplap {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "shiplap/report/check_report.hpp"
+#include "shiplap/report/check_line.hpp"
 
 namespace shiplap {
 

@@ -108,9 +108,9 @@ std::string distance_report(const TimelineAndIdeal& predicted, const TimelineAnd
                            observed_label);
   const auto longest = std::ranges::max_element(
       engines, {}, [&](const auto& engine) { return use_of(observed.timeline, engine.first).busy; });
-  Table table({{fmt::format("distance to ideal overlap, along {}", longest->second)},
-               {"predicted", Align::right},
-               {std::string(observed_label), Align::right}});
+  Table table{.columns = {{fmt::format("distance to ideal overlap, along {}", longest->second)},
+                          {"predicted", Align::right},
+                          {std::string(observed_label), Align::right}}};
   const auto add = [&](const char* name, const auto& part) {
     table.add({name, signed_time(part(predicted)), signed_time(part(observed))});
   };
@@ -145,10 +145,10 @@ std::string explain_report(const Schedule& schedule, const Timeline& predicted, 
     terms.push_back({name + ": from one op to the next that is ready", expected.pauses[e], seen.pauses[e]});
     terms.push_back({name + ": from what an op waits for to its start", expected.handovers[e], seen.handovers[e]});
   }
-  Table table({{"summed over all ops"},
-               {"predicted", Align::right},
-               {std::string(observed_label), Align::right},
-               {"difference", Align::right}});
+  Table table{.columns = {{"summed over all ops"},
+                          {"predicted", Align::right},
+                          {std::string(observed_label), Align::right},
+                          {"difference", Align::right}}};
   for (const Term& term : terms)
     table.add({term.name, to_string(term.predicted), to_string(term.observed), signed_time(term.off())});
   table.add({"makespan", to_string(predicted.makespan), to_string(observed.makespan),
@@ -165,10 +165,10 @@ std::string explain_report(const Schedule& schedule, const Timeline& predicted, 
   std::partial_sort(
       ops.begin(), ops.begin() + static_cast<std::ptrdiff_t>(shown), ops.end(),
       [&](std::uint32_t a, std::uint32_t b) { return std::abs(off(a).count()) > std::abs(off(b).count()); });
-  Table single({{"ops that are off most"},
-                {"predicted", Align::right},
-                {std::string(observed_label), Align::right},
-                {"difference", Align::right}});
+  Table single{.columns = {{"ops that are off most"},
+                           {"predicted", Align::right},
+                           {std::string(observed_label), Align::right},
+                           {"difference", Align::right}}};
   for (std::size_t i = 0; i < shown; ++i)
     single.add({describe(schedule, OpId{ops[i]}), to_string(duration(predicted, ops[i])),
                 to_string(duration(observed, ops[i])), signed_time(off(ops[i]))});

@@ -57,13 +57,13 @@ std::string fleet_summary(const JudgedFleet& fleet) {
 
 std::string fleet_report(const JudgedFleet& fleet, const TextStyle& style) {
   std::string out = fleet_summary(fleet) + "\n\n";
-  Table nodes({{"node", Align::left},
-               {"GPU", Align::left},
-               {"state", Align::left},
-               {"checks", Align::right},
-               {"what", Align::left},
-               {"likely cause", Align::left},
-               {"confidence", Align::left}});
+  Table nodes{.columns = {{"node", Align::left},
+                          {"GPU", Align::left},
+                          {"state", Align::left},
+                          {"checks", Align::right},
+                          {"what", Align::left},
+                          {"likely cause", Align::left},
+                          {"confidence", Align::left}}};
   std::size_t rows = 0;
   for (const JudgedNode& node : fleet.nodes) {
     if (node.state == NodeState::good || ++rows > most_rows) continue;
@@ -84,15 +84,15 @@ std::string fleet_report(const JudgedFleet& fleet, const TextStyle& style) {
                               {"median", Align::right},       {"of limit", Align::right}, {"spread", Align::right},
                               {"outlier below", Align::right}};
   if (has_earlier) columns.push_back({"over earlier", Align::right});
-  Table peers(columns);
+  Table peers{.columns = columns};
   for (const PeerFigure& figure : fleet.peers) {
-    std::vector<std::string> row{printable(figure.kind, longest_name),
-                                 figure.what,
-                                 std::to_string(figure.peers),
-                                 value_text(figure.median, figure.unit),
-                                 figure.of_limit > 0 ? percent(figure.of_limit) : "–",
-                                 figure.median > 0 ? percent(figure.spread / figure.median) : "–",
-                                 figure.lowest > 0 ? value_text(figure.lowest, figure.unit) : "too few peers"};
+    std::vector<Cell> row{printable(figure.kind, longest_name),
+                          figure.what,
+                          std::to_string(figure.peers),
+                          value_text(figure.median, figure.unit),
+                          figure.of_limit > 0 ? percent(figure.of_limit) : "–",
+                          figure.median > 0 ? percent(figure.spread / figure.median) : "–",
+                          figure.lowest > 0 ? value_text(figure.lowest, figure.unit) : "too few peers"};
     if (has_earlier) row.push_back(figure.of_earlier > 0 ? percent(figure.of_earlier) : "–");
     peers.add(row);
   }

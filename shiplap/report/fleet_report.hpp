@@ -3,8 +3,8 @@
 
 #include <string>
 
+#include "shiplap/document/table.hpp"
 #include "shiplap/fleet/judge.hpp"
-#include "shiplap/report/table.hpp"
 
 namespace shiplap {
 

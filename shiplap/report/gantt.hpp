@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "shiplap/report/table.hpp"
+#include "shiplap/document/table.hpp"
 #include "shiplap/schedule/schedule.hpp"
 #include "shiplap/schedule/timeline.hpp"
 

@@ -33,13 +33,13 @@ std::string point_name(const Measurement& m) {
 }
 
 std::string measurements_report(std::span<const Measurement> measurements, const TextStyle& style) {
-  Table table({{"point", Align::left},
-               {"median", Align::right},
-               {"rate", Align::right},
-               {"spread", Align::right},
-               {"repeats", Align::right},
-               {"clock", Align::left},
-               {"bytes", Align::left}});
+  Table table{.columns = {{"point", Align::left},
+                          {"median", Align::right},
+                          {"rate", Align::right},
+                          {"spread", Align::right},
+                          {"repeats", Align::right},
+                          {"clock", Align::left},
+                          {"bytes", Align::left}}};
   for (const Measurement& m : measurements) {
     if (m.samples_us.empty()) continue;
     const std::span<const double> samples = figure_samples(m);

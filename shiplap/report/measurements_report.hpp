@@ -4,9 +4,9 @@
 #include <span>
 #include <string>
 
+#include "shiplap/document/table.hpp"
 #include "shiplap/measure/measure.hpp"
 #include "shiplap/profile/profile.hpp"
-#include "shiplap/report/table.hpp"
 
 namespace shiplap {
 

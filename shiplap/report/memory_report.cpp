@@ -6,11 +6,11 @@ namespace shiplap {
 
 std::string memory_report(const MemoryChoice& choice, const TextStyle& style) {
   const std::string runs = choice.runs == 1 ? "1 run" : fmt::format("{} runs", choice.runs);
-  Table table({{"the arrays", Align::left},
-               {"once", Align::right},
-               {"a run", Align::right},
-               {runs, Align::right},
-               {"pays from", Align::right}});
+  Table table{.columns = {{"the arrays", Align::left},
+                          {"once", Align::right},
+                          {"a run", Align::right},
+                          {runs, Align::right},
+                          {"pays from", Align::right}}};
   for (const MemoryWay& way : choice.ways) {
     const bool changed = way.name != "as it is";
     table.add({way.name, changed ? to_string(way.once) : "–", to_string(way.best.predicted.value),

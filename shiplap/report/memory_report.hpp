@@ -3,8 +3,8 @@
 
 #include <string>
 
+#include "shiplap/document/table.hpp"
 #include "shiplap/plan/memory_choice.hpp"
-#include "shiplap/report/table.hpp"
 
 namespace shiplap {
 

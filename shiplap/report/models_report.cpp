@@ -25,7 +25,7 @@ std::string paper_answers_report(std::span<const PaperAnswer> answers, const Tex
   std::string out;
   for (auto first = answers.begin(); first != answers.end();) {
     const auto end = std::find_if(first, answers.end(), [&](const PaperAnswer& a) { return a.paper != first->paper; });
-    Table table({{"question"}, {"answer"}, {"as printed"}, {"source"}});
+    Table table{.columns = {{"question"}, {"answer"}, {"as printed"}, {"source"}}};
     std::string missing;
     for (const PaperAnswer& a : std::span(first, end)) {
       const std::string value = number(a.value, a.unit);
@@ -45,15 +45,15 @@ std::string models_report(std::span<const ModelComparison> comparisons, const Te
   std::string out;
   for (const ModelComparison& comparison : comparisons) {
     out += fmt::format("{}{}\n", out.empty() ? "" : "\n", bold(to_string(comparison.choice), style));
-    Table table({{"model"},
-                 {"form"},
-                 {"predicted", Align::right},
-                 {"against simulation", Align::right},
-                 {"in", Align::right},
-                 {"kernel", Align::right},
-                 {"out", Align::right},
-                 {"fixed", Align::right},
-                 {"submission", Align::right}});
+    Table table{.columns = {{"model"},
+                            {"form"},
+                            {"predicted", Align::right},
+                            {"against simulation", Align::right},
+                            {"in", Align::right},
+                            {"kernel", Align::right},
+                            {"out", Align::right},
+                            {"fixed", Align::right},
+                            {"submission", Align::right}}};
     std::string assumptions;
     const bool lacks_simulation = std::ranges::any_of(
         comparison.models, [](const ModelPrediction& m) { return m.model == "simulation" && !m.time; });
@@ -74,7 +74,7 @@ std::string models_report(std::span<const ModelComparison> comparisons, const Te
                  time_or_dash(m.parts.fixed), time_or_dash(m.parts.submission)});
     }
     out += table.text(style, "  ") + assumptions + missing;
-    Table sensitivities({{"1 % more of"}, {"makes it longer by", Align::right}});
+    Table sensitivities{.columns = {{"1 % more of"}, {"makes it longer by", Align::right}}};
     for (const Elasticity& e : comparison.elasticities)
       if (std::abs(e.value) >= 0.005) sensitivities.add({e.quantity, signed_percent(e.value / 100)});
     if (!sensitivities.empty()) out += "\n" + sensitivities.text(style, "  ");

@@ -4,9 +4,9 @@
 #include <span>
 #include <string>
 
+#include "shiplap/document/table.hpp"
 #include "shiplap/plan/models.hpp"
 #include "shiplap/plan/paper_answers.hpp"
-#include "shiplap/report/table.hpp"
 
 namespace shiplap {
 

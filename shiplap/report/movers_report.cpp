@@ -74,14 +74,14 @@ std::string movers_report(const MoverTable& table, const TextStyle& style) {
                                 to_string(table.question.pool), table.profile, table.profile_hash);
   out += wrap(limits_text(table.question.limits), style.width) + "\n";
   for (auto row = table.rows.begin(); row != table.rows.end();) {
-    Table rows({{"block", Align::right},
-                {"best", Align::left},
-                {"time", Align::right},
-                {"rate", Align::right},
-                {"next", Align::left},
-                {"rate", Align::right},
-                {"host/block", Align::right},
-                {"neighbour loses", Align::right}});
+    Table rows{.columns = {{"block", Align::right},
+                           {"best", Align::left},
+                           {"time", Align::right},
+                           {"rate", Align::right},
+                           {"next", Align::left},
+                           {"rate", Align::right},
+                           {"host/block", Align::right},
+                           {"neighbour loses", Align::right}}};
     const BlockSet& set = row->set;
     for (; row != table.rows.end() && row->set.blocks == set.blocks && row->set.to_device == set.to_device; ++row)
       add_row(rows, *row);

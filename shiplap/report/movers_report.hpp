@@ -3,8 +3,8 @@
 
 #include <string>
 
+#include "shiplap/document/table.hpp"
 #include "shiplap/plan/mover_table.hpp"
-#include "shiplap/report/table.hpp"
 
 namespace shiplap {
 

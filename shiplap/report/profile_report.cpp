@@ -123,7 +123,7 @@ std::string gpu_table(const GpuModel& gpu, const Conditions& conditions, const T
   describe(lines, gpu);
   std::string out = heading(gpu.name, style) + lines.text;
   if (!gpu.handovers) return out;
-  Table handovers({{"handover"}, {"idle", Align::right}, {"busy (copies move)", Align::right}});
+  Table handovers{.columns = {{"handover"}, {"idle", Align::right}, {"busy (copies move)", Align::right}}};
   for (const auto& [name, member] : handover_names) {
     const Handover& handover = (*gpu.handovers).*member;
     handovers.add({text_of(name), with_interval(handover.idle), with_interval(handover.busy)});
@@ -136,17 +136,19 @@ std::string zero_copy_tables(const ZeroCopyModel& model, const TextStyle& style)
     const auto row = std::ranges::find(rows, in_flight, &ZeroCopyRate::in_flight);
     return row == rows.end() ? "–" : with_interval(row->rate);
   };
-  Table alone(
-      {{"in flight", Align::right}, {"read", Align::right}, {"write", Align::right}, {"duplex, each", Align::right}});
+  Table alone{.columns = {{"in flight", Align::right},
+                          {"read", Align::right},
+                          {"write", Align::right},
+                          {"duplex, each", Align::right}}};
   for (const ZeroCopyRate& row : model.read)
     alone.add({to_string(row.in_flight), with_interval(row.rate), at(model.write, row.in_flight),
                at(model.both, row.in_flight)});
   std::string out = alone.empty() ? "" : "\n  zero-copy kernels, by bytes in flight\n" + alone.text(style, "  ");
 
   out += "\n  zero-copy kernels beside copies, GB/s of the kernel / of the copy\n";
-  Table beside({{"in flight", Align::right}, {"read, D2H", Align::right}, {"write, H2D", Align::right}});
+  Table beside{.columns = {{"in flight", Align::right}, {"read, D2H", Align::right}, {"write, H2D", Align::right}}};
   for (const ZeroCopyBeside& row : model.write_beside_h2d) {
-    std::vector<std::string> cells{to_string(row.in_flight)};
+    std::vector<Cell> cells{to_string(row.in_flight)};
     for (const auto& [name, table] : zero_copy_beside_names) {
       const auto found = std::ranges::find(model.*table, row.in_flight, &ZeroCopyBeside::in_flight);
       cells.push_back(found == (model.*table).end()
@@ -170,9 +172,9 @@ std::string times_table(std::string_view first, const std::vector<TimesColumn>& 
     heads.push_back({column.name, Align::right});
     for (const TimeAt& row : *column.rows) sizes.insert(row.size);
   }
-  Table table(std::move(heads));
+  Table table{.columns = std::move(heads)};
   for (const Bytes size : sizes) {
-    std::vector<std::string> cells{to_string(size)};
+    std::vector<Cell> cells{to_string(size)};
     for (const TimesColumn& column : columns) {
       const auto row = std::ranges::find(*column.rows, size, &TimeAt::size);
       cells.push_back(row == column.rows->end() ? "–" : with_interval(row->time));
@@ -184,7 +186,7 @@ std::string times_table(std::string_view first, const std::vector<TimesColumn>& 
 
 std::string threads_table(std::string_view what, const std::vector<RateOfThreads>& rows, const TextStyle& style) {
   if (rows.empty()) return "";
-  Table table({{"threads", Align::right}, {std::string(what), Align::right}});
+  Table table{.columns = {{"threads", Align::right}, {std::string(what), Align::right}}};
   for (const RateOfThreads& row : rows) table.add({std::to_string(row.threads), with_interval(row.rate)});
   return "\n" + table.text(style, "  ");
 }
@@ -200,18 +202,20 @@ std::string host_tables(const HostModel& host, const TextStyle& style) {
   if (!allocations.empty()) out += "\n" + times_table("of", allocations, style);
   out += threads_table("copying together", host.copy, style);
   if (host.staging.empty()) return out;
-  Table staging({{"threads", Align::right}, {"rings", Align::right}, {"copying through rings", Align::right}});
+  Table staging{
+      .columns = {{"threads", Align::right}, {"rings", Align::right}, {"copying through rings", Align::right}}};
   for (const RateThroughRings& row : host.staging)
     staging.add({std::to_string(row.threads), to_string(row.rings), with_interval(row.rate)});
   out += "\n" + staging.text(style, "  ");
   if (host.written.empty()) return out;
-  Table written({{"copy to the GPU of", Align::right}, {"longer where a thread has just written it", Align::right}});
+  Table written{
+      .columns = {{"copy to the GPU of", Align::right}, {"longer where a thread has just written it", Align::right}}};
   for (const GapAt& row : host.written) written.add({to_string(row.size), with_interval(row.gap)});
   return out + "\n" + written.text(style, "  ");
 }
 
 std::string rates_table(const LinkModel& link, const TextStyle& style) {
-  Table rates({{"direction"}, {"large copies", Align::right}, {"duplex", Align::right}});
+  Table rates{.columns = {{"direction"}, {"large copies", Align::right}, {"duplex", Align::right}}};
   const auto row = [&](const char* name, const DirectionModel& d) {
     rates.add({name, with_interval(bandwidth_of(d.per_byte)),
                d.duplex ? with_interval(bandwidth_of(d.duplex->per_byte)) : "–"});
@@ -222,8 +226,9 @@ std::string rates_table(const LinkModel& link, const TextStyle& style) {
 }
 
 std::string waiting_streams_table(const WaitingStreams& model, const TextStyle& style) {
-  Table slowdowns(
-      {{"added while kernels of several streams wait"}, {"to a copy", Align::right}, {"to a MiB", Align::right}});
+  Table slowdowns{.columns = {{"added while kernels of several streams wait"},
+                              {"to a copy", Align::right},
+                              {"to a MiB", Align::right}}};
   const auto mebibyte = [](PerByte g) { return (1_MiB) * g; };
   for (const auto& [name, member] : waiting_streams_names) {
     const Slowdown& slowdown = model.*member;
@@ -238,13 +243,13 @@ std::string waiting_streams_table(const WaitingStreams& model, const TextStyle& 
 }
 
 std::string costs_table(const LinkModel& link, const TextStyle& style) {
-  Table costs({{"copy of", Align::right},
-               {"H2D latency (L+o)", Align::right},
-               {"H2D gap (g)", Align::right},
-               {"g, duplex", Align::right},
-               {"D2H latency (L+o)", Align::right},
-               {"D2H gap (g)", Align::right},
-               {"g, duplex", Align::right}});
+  Table costs{.columns = {{"copy of", Align::right},
+                          {"H2D latency (L+o)", Align::right},
+                          {"H2D gap (g)", Align::right},
+                          {"g, duplex", Align::right},
+                          {"D2H latency (L+o)", Align::right},
+                          {"D2H gap (g)", Align::right},
+                          {"g, duplex", Align::right}}};
   std::set<Bytes> sizes;
   for (const DirectionModel* d : {&link.h2d, &link.d2h}) {
     for (const CopyCost& c : d->costs) sizes.insert(c.size);
@@ -252,7 +257,7 @@ std::string costs_table(const LinkModel& link, const TextStyle& style) {
       for (const GapAt& g : d->duplex->gaps) sizes.insert(g.size);
   }
   for (const Bytes size : sizes) {
-    std::vector<std::string> cells{to_string(size)};
+    std::vector<Cell> cells{to_string(size)};
     for (const DirectionModel* d : {&link.h2d, &link.d2h}) {
       const auto cost = std::ranges::find(d->costs, size, &CopyCost::size);
       const bool known = cost != d->costs.end();
@@ -330,7 +335,7 @@ std::string profile_report(const Profile& profile, std::span<const Figure> figur
       out += fmt::format("  {}\n", wrap(m.parameter + ": " + m.reason, style.width - 2, "    "));
   }
   if (!profile.residuals.empty()) {
-    Table table({{"parameter"}, {"worst residual", Align::right}, {"at", Align::left}});
+    Table table{.columns = {{"parameter"}, {"worst residual", Align::right}, {"at", Align::left}}};
     for (const Residual& r : profile.residuals) table.add({r.parameter, percent(r.worst), r.at});
     out += heading("what the fit does not explain", style) + table.text(style, "  ");
   }

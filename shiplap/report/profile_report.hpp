@@ -4,10 +4,10 @@
 #include <span>
 #include <string>
 
+#include "shiplap/document/table.hpp"
 #include "shiplap/measure/figures.hpp"
 #include "shiplap/measure/measure.hpp"
 #include "shiplap/profile/profile.hpp"
-#include "shiplap/report/table.hpp"
 
 namespace shiplap {
 

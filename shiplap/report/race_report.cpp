@@ -27,11 +27,11 @@ std::string race_report(const std::string& job, const RaceResult& result, const 
     return f == result.winner ? 0.0 : finalist.seconds.empty() ? 1e9 : median(finalist.seconds);
   };
   std::ranges::stable_sort(order, {}, key);
-  Table table({{"choice"},
-               {"predicted", Align::right},
-               {result.simulated ? "simulated" : "observed", Align::right},
-               {"error", Align::right},
-               {"outcome", Align::left}});
+  Table table{.columns = {{"choice"},
+                          {"predicted", Align::right},
+                          {result.simulated ? "simulated" : "observed", Align::right},
+                          {"error", Align::right},
+                          {"outcome", Align::left}}};
   for (const std::size_t f : order) {
     const Finalist& finalist = result.finalists[f];
     if (finalist.seconds.empty()) {

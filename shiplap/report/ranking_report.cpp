@@ -85,10 +85,10 @@ std::string table_of(const Ranking& plan, const Candidate& chosen, const Ranking
                                  {"x bound", Align::right}});
   if (has_closed_form) columns.push_back({"closed form", Align::right});
   columns.push_back({"", Align::left});
-  Table table(std::move(columns));
+  Table table{.columns = std::move(columns)};
   for (std::size_t i = 0; i < shown.size(); ++i) {
     const Candidate& candidate = shown[i];
-    std::vector<std::string> cells{(candidate.choice == chosen.choice ? "→ " : "") + std::to_string(i + 1)};
+    std::vector<Cell> cells{(candidate.choice == chosen.choice ? "→ " : "") + std::to_string(i + 1)};
     for (const RankingColumn& column : of_choice) cells.push_back(column.cell(candidate));
     cells.push_back(with_interval(candidate.predicted));
     cells.push_back(fmt::format("{:.3f}", candidate.predicted.value / plan.bound.time));
@@ -136,7 +136,8 @@ std::string distance_report(const Distance& distance, Seconds ideal_overlap, con
        {"latency of copies, launches and dependencies (L+o)", distance.latency},
        {"submission by the host", distance.submission},
        {"memory that is not pinned: host threads, moving pages", distance.host}}};
-  Table table({{"above ideal overlap", Align::left}, {"time", Align::right}, {"of ideal overlap", Align::right}});
+  Table table{
+      .columns = {{"above ideal overlap", Align::left}, {"time", Align::right}, {"of ideal overlap", Align::right}}};
   for (const auto& [cause, time] : causes)
     if (time.count() != 0)
       table.add({time.count() > 0 ? cause : "gained: stages that are shorter than in ideal overlap", to_string(time),

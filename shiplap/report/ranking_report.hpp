@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "shiplap/document/table.hpp"
 #include "shiplap/plan/ranking.hpp"
-#include "shiplap/report/table.hpp"
 
 namespace shiplap {
 

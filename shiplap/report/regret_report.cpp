@@ -36,12 +36,12 @@ Table errors_table(const std::vector<JobRegret>& jobs) {
         errors[of].push_back(std::abs(one.error));
         covered[of] += one.is_covered ? 1 : 0;
       }
-  Table table({{"strategy"},
-               {"choices", Align::right},
-               {"error, median", Align::right},
-               {"95th percentile", Align::right},
-               {"worst", Align::right},
-               {"within its interval", Align::right}});
+  Table table{.columns = {{"strategy"},
+                          {"choices", Align::right},
+                          {"error, median", Align::right},
+                          {"95th percentile", Align::right},
+                          {"worst", Align::right},
+                          {"within its interval", Align::right}}};
   for (const auto& [strategy, of] : errors)
     table.add({strategy, std::to_string(of.size()), percent(median(of)), percent(quantile(of, 0.95)),
                percent(std::ranges::max(of)),
@@ -80,7 +80,7 @@ std::string regret_report(const std::vector<JobRegret>& jobs, const TextStyle& s
     return job->not_run.empty() ? -std::max(job->plan_regret(), job->race_regret()) : 0;
   };
   std::ranges::stable_sort(worst, {}, regret);
-  Table table(columns());
+  Table table{.columns = columns()};
   constexpr std::size_t shown = 12;
   for (std::size_t i = 0; i < std::min(shown, worst.size()); ++i) add_job(table, *worst[i]);
   return wrap(sentences(jobs), style.width) + "\n\n" + table.text(style) + "\n" + errors_table(jobs).text(style) +
@@ -88,7 +88,7 @@ std::string regret_report(const std::vector<JobRegret>& jobs, const TextStyle& s
 }
 
 std::string regret_markdown(const std::vector<JobRegret>& jobs) {
-  Table table(columns());
+  Table table{.columns = columns()};
   for (const JobRegret& job : jobs) add_job(table, job);
   return "# Jobs drawn at random\n\n" + sentences(jobs) + "\n\n" + errors_table(jobs).markdown() +
          "\nThe errors are those of choices predicted to take at most 1.5 times the best prediction of their job.\n\n" +

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "shiplap/document/table.hpp"
 #include "shiplap/evaluate/regret.hpp"
-#include "shiplap/report/table.hpp"
 
 namespace shiplap {
 

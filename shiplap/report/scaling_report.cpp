@@ -3,7 +3,7 @@
 
 #include "shiplap/cluster/scaling.hpp"
 #include "shiplap/cluster/share_report.hpp"
-#include "shiplap/report/table.hpp"
+#include "shiplap/document/table.hpp"
 
 namespace shiplap {
 namespace {
@@ -21,14 +21,14 @@ std::string network_line(const Scaling& scaling) {
 
 std::string Scaling::to_string() const {
   const TextStyle style;
-  Table table({{"nodes", Align::right},
-               {"items", Align::right},
-               {"node", Align::right},
-               {"exchange", Align::right},
-               {"total", Align::right},
-               {"speed-up", Align::right},
-               {"efficiency", Align::right},
-               {"what limits", Align::left}});
+  Table table{.columns = {{"nodes", Align::right},
+                          {"items", Align::right},
+                          {"node", Align::right},
+                          {"exchange", Align::right},
+                          {"total", Align::right},
+                          {"speed-up", Align::right},
+                          {"efficiency", Align::right},
+                          {"what limits", Align::left}}};
   for (const ScaledRun& run : runs)
     table.add({std::to_string(run.nodes), std::to_string(run.items), shiplap::to_string(run.node),
                run.exchange > Seconds{0} ? shiplap::to_string(run.exchange) : "–", shiplap::to_string(run.total()),
@@ -57,11 +57,11 @@ std::string ShareReport::to_string() const {
     working += works(r) ? 1 : 0;
     simulated += works(r) && ranks[r].simulated ? 1 : 0;
   }
-  Table table({{"rank", Align::right},
-               {"device", Align::left},
-               {"items", Align::right},
-               {"predicted", Align::right},
-               {simulated == working ? "simulated" : "observed", Align::right}});
+  Table table{.columns = {{"rank", Align::right},
+                          {"device", Align::left},
+                          {"items", Align::right},
+                          {"predicted", Align::right},
+                          {simulated == working ? "simulated" : "observed", Align::right}}};
   for (std::size_t r = 0; r < ranks.size(); ++r)
     table.add({std::to_string(r), ranks[r].device, std::to_string(items[r].count),
                works(r) ? shiplap::to_string(ranks[r].predicted) : "–",

@@ -3,8 +3,8 @@
 
 #include <string>
 
+#include "shiplap/document/table.hpp"
 #include "shiplap/profile/profile.hpp"
-#include "shiplap/report/table.hpp"
 
 namespace shiplap {
 

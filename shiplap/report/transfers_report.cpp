@@ -79,9 +79,9 @@ std::string transfers_report(std::span<const Figure> all, const TextStyle& style
     }
   }
   std::array<double, 3> limits{};
-  Table table({{"GB/s"}, {"H2D", Align::right}, {"D2H", Align::right}, {"duplex", Align::right}, {"at"}});
+  Table table{.columns = {{"GB/s"}, {"H2D", Align::right}, {"D2H", Align::right}, {"duplex", Align::right}, {"at"}}};
   for (std::size_t w = 0; w < transfer_ways.size(); ++w) {
-    std::vector<std::string> cells{transfer_ways[w].name};
+    std::vector<Cell> cells{transfer_ways[w].name};
     std::vector<std::string> at;
     bool any = false;
     for (std::size_t d = 0; d < 3; ++d) {
@@ -103,7 +103,7 @@ std::string transfers_report(std::span<const Figure> all, const TextStyle& style
   }
   if (table.empty()) return "";
   if (std::ranges::any_of(limits, [](double limit) { return limit > 0; })) {
-    std::vector<std::string> cells{"limit of the link"};
+    std::vector<Cell> cells{"limit of the link"};
     for (const double limit : limits) cells.push_back(limit > 0 ? fmt::format("{:.2f}  ", limit * 1e-9) : "–  ");
     cells.emplace_back("");
     table.add(std::move(cells));

@@ -4,9 +4,9 @@
 #include <span>
 #include <string>
 
+#include "shiplap/document/table.hpp"
 #include "shiplap/measure/figures.hpp"
 #include "shiplap/profile/profile.hpp"
-#include "shiplap/report/table.hpp"
 
 namespace shiplap {
 

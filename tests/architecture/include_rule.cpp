@@ -12,6 +12,7 @@ namespace {
 /// docs/architecture.md explains this table.
 const std::map<std::string, std::vector<std::string>, std::less<>> rule{
     {"core", {}},
+    {"document", {}},
     {"schedule", {}},
     {"profile", {}},
     {"sim", {"schedule", "profile"}},
@@ -32,14 +33,19 @@ const std::map<std::string, std::vector<std::string>, std::less<>> rule{
     {"fleet", {"measure/node_result.hpp"}},
     // Report knows the value types, not what makes them.
     {"report",
-     {"schedule/schedule.hpp",
+     {"document",
+      "schedule/schedule.hpp",
       "schedule/timeline.hpp",
       "schedule/timeline_view.hpp",
       "profile/profile.hpp",
       "profile/parameter_table.hpp",
+      "profile/topology.hpp",
       "strategy/strategy.hpp",
       "workload/job.hpp",
       "plan/ranking.hpp",
+      "plan/ranking_json.hpp",
+      "plan/strategy_map.hpp",
+      "plan/adaptation_log.hpp",
       "plan/models.hpp",
       "plan/paper_answers.hpp",
       "plan/memory_choice.hpp",
@@ -53,6 +59,7 @@ const std::map<std::string, std::vector<std::string>, std::less<>> rule{
       "measure/limits.hpp",
       "pipeline/plan.hpp",
       "pipeline/run.hpp",
+      "pipeline/run_view.hpp",
       "pipeline/adaptive.hpp",
       "pipeline/race.hpp",
       "pipeline/node_check.hpp",
@@ -64,13 +71,8 @@ const std::map<std::string, std::vector<std::string>, std::less<>> rule{
       "evaluate/regret.hpp",
       "advise/advice.hpp",
       "fleet/judge.hpp"}},
-    // A page also asks for maps of strategies, and reads logs and choices from files.
-    {"report/page",
-     {"report", "schedule/timeline.hpp", "schedule/timeline_view.hpp", "profile/profile.hpp", "profile/topology.hpp",
-      "plan/ranking.hpp", "plan/ranking_json.hpp", "plan/strategy_map.hpp", "plan/adaptation_log.hpp",
-      "measure/check.hpp", "measure/node_result.hpp", "measure/compare.hpp", "measure/figures.hpp",
-      "pipeline/run_view.hpp", "evaluate/errors.hpp", "evaluate/evaluation.hpp", "strategy/strategy.hpp",
-      "fleet/judge.hpp"}},
+    // A page also asks for maps of strategies, and reads files.
+    {"report/page", {"report", "document", "profile/profile.hpp", "plan/strategy_map.hpp"}},
 };
 
 constexpr std::string_view opener = "shiplap/device/open.cpp";

@@ -74,7 +74,7 @@ TEST(IncludeRule, refuses_a_room_that_the_table_does_not_allow) {
                           "room 'sim' may not include room 'model'"));
   EXPECT_THAT(violations("shiplap/schedule/schedule.cpp", "#include <shiplap/profile/profile.hpp>").size(), 1u);
   EXPECT_THAT(violations("shiplap/core/json.cpp", "#include \"shiplap/profile/profile.hpp\"").size(), 1u);
-  EXPECT_THAT(violations("shiplap/pipeline/run.cpp", "#include \"shiplap/report/table.hpp\"").size(), 1u);
+  EXPECT_THAT(violations("shiplap/pipeline/run.cpp", "#include \"shiplap/document/table.hpp\"").size(), 1u);
   EXPECT_THAT(violations("shiplap/plan/plan.cpp", "#include \"shiplap/device/device.hpp\"").size(), 1u);
 }
 

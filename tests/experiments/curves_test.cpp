@@ -18,24 +18,24 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-std::vector<std::string> names_of(const page::Plot& plot) {
+std::vector<std::string> names_of(const document::Plot& plot) {
   std::vector<std::string> names;
-  for (const page::Series& series : plot.series) names.push_back(series.name);
+  for (const document::Series& series : plot.series) names.push_back(series.name);
   return names;
 }
-std::vector<double> xs_of(const page::Series& series) {
+std::vector<double> xs_of(const document::Series& series) {
   std::vector<double> xs;
-  for (const page::Point& point : series.points) xs.push_back(point.x);
+  for (const document::Point& point : series.points) xs.push_back(point.x);
   return xs;
 }
-std::vector<double> ys_of(const page::Series& series) {
+std::vector<double> ys_of(const document::Series& series) {
   std::vector<double> ys;
-  for (const page::Point& point : series.points) ys.push_back(point.y);
+  for (const document::Point& point : series.points) ys.push_back(point.y);
   return ys;
 }
 
 /// The plots of one table.
-std::vector<page::Plot> plots_of_table(const Curves& curves, Figure table) {
+std::vector<document::Plot> plots_of_table(const Curves& curves, Figure table) {
   const std::array all{curves};
   Experiment experiment;
   experiment.curves = all;
@@ -53,7 +53,7 @@ TEST(Curves, are_columns_over_a_column_in_base_units_and_published_ones_are_poin
        .columns = {{"size", ""}, {"here", "ms"}, {"published", "ms"}, {"rate", "GB/s"}},
        .rows = {{std::string("4 KiB"), 2.0, 3.0, 1.0}, {std::string("1 MiB"), 4.0, {}, 1.0}, {{}, 5.0, 5.0, 5.0}}});
   ASSERT_EQ(plots.size(), 1u);
-  const page::Plot& plot = plots.front();
+  const document::Plot& plot = plots.front();
   EXPECT_EQ(plot.title, "Fig. 9: copies");
   EXPECT_EQ(plot.x.unit, "B");
   EXPECT_EQ(plot.y.unit, "s");
@@ -126,8 +126,8 @@ TEST(Curves, of_every_paper_are_drawn_on_a_device_that_can_do_what_the_paper_doe
 TEST(Curves, have_published_points_where_times_or_gains_are_published) {
   const Reproduction eth = reproduced(find_experiment("eth2025"), VirtualBench("gh200-2025-269302").bench, {"fig3"});
   std::size_t with_points = 0;
-  for (const page::Plot& plot : plots_of(find_experiment("eth2025"), eth))
-    with_points += std::ranges::any_of(plot.series, [](const page::Series& s) { return !s.is_line; }) ? 1 : 0;
+  for (const document::Plot& plot : plots_of(find_experiment("eth2025"), eth))
+    with_points += std::ranges::any_of(plot.series, [](const document::Series& s) { return !s.is_line; }) ? 1 : 0;
   EXPECT_EQ(with_points, 2u) << "the best of each number of calls, and the times";
 }
 

@@ -3,14 +3,14 @@
 
 #include "shiplap/core/json.hpp"
 #include "shiplap/core/record.hpp"
+#include "shiplap/document/text.hpp"
 #include "shiplap/evaluate/evaluation.hpp"
 #include "shiplap/fleet/history.hpp"
 #include "shiplap/fleet/rank_message.hpp"
 #include "shiplap/measure/node_result.hpp"
 #include "shiplap/pipeline/race.hpp"
 #include "shiplap/plan/adaptation_log.hpp"
-#include "shiplap/report/adaptive_report.hpp"
-#include "shiplap/report/evaluate_report.hpp"
+#include "shiplap/report/sections.hpp"
 #include "tests/fuzz/target.hpp"
 
 namespace shiplap::fuzz {
@@ -41,7 +41,7 @@ void read_evaluation(std::string_view bytes) {
   const auto again =
       read_or_refused([&] { return evaluation_from_json(parse_json(once, document_name), document_name); });
   require(again && text_of(to_json(*again)) == once, "an evaluation that was read is written and read as the same");
-  evaluate_report(*evaluation);
+  document::text(document::evaluation_section(*evaluation));
 }
 
 void read_history_or_check(std::string_view bytes) {
@@ -73,7 +73,7 @@ void read_adaptation(std::string_view bytes) {
   const auto replayed = read_or_refused([&] { return replay(bytes, document_name); });
   if (!replayed) return;
   text_of(to_json(*replayed));
-  replay_report(*replayed);
+  document::text(document::adaptation_section(*replayed));
 }
 
 }  // namespace

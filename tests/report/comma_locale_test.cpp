@@ -10,11 +10,11 @@
 
 #include "shiplap/core/json.hpp"
 #include "shiplap/device/load.hpp"
+#include "shiplap/document/figure_json.hpp"
 #include "shiplap/emit/cuda_program.hpp"
 #include "shiplap/pipeline/plan.hpp"
 #include "shiplap/profile/profile.hpp"
 #include "shiplap/profile/topology.hpp"
-#include "shiplap/report/page/figure_json.hpp"
 #include "shiplap/report/plan_report.hpp"
 #include "shiplap/report/profile_report.hpp"
 #include "shiplap/report/svg.hpp"
@@ -34,7 +34,7 @@ std::vector<std::string> written() {
   const Candidate& chosen = made.chosen;
   const std::array panels{SvgPanel{"predicted", *chosen.schedule, chosen.timeline}};
   const std::array processes{TraceProcess{"predicted", *chosen.schedule, chosen.timeline}};
-  page::Plot plot{.title = "t"};
+  document::Plot plot{.title = "t"};
   plot.series.push_back({.name = "s", .points = {{.x = 1.5, .y = 1234.56789, .low = 0.25, .high = {}, .label = {}}}});
   Workload known = workload;
   known.job = made.job;
@@ -44,7 +44,7 @@ std::vector<std::string> written() {
           profile_report(*node.profile, {}, {}),
           svg(panels),
           json_text(chrome_trace(processes)),
-          json_text(page::to_json(page::Figure(plot))),
+          json_text(document::to_json(document::Figure(plot))),
           cuda_program(known, chosen.choice, *chosen.schedule,
                        {.command = {}, .profile = {}, .predicted = chosen.predicted})};
 }

@@ -2,13 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <random>
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/printable.hpp"
+#include "shiplap/document/figure_json.hpp"
 #include "shiplap/report/page/assets.hpp"
-#include "shiplap/report/page/figure_json.hpp"
 #include "shiplap/report/svg_parts.hpp"
 
 namespace shiplap::page {
@@ -19,7 +20,7 @@ constexpr std::size_t longest_open_table = 20;
 constexpr std::size_t longest_sentence = 3000;
 
 /// Text of a file as it may stand in HTML.
-std::string safe_html(std::string_view text) { return xml_escape(printable(text, longest_text)); }
+std::string safe_html(std::string_view text) { return xml_escape(printable(text, document::longest_text)); }
 
 /// JSON that may stand in a script element: nothing in it can end the element.
 std::string in_script(const Json& json) {
@@ -42,11 +43,15 @@ std::string paragraph(std::string_view text) {
   return text.empty() ? "" : fmt::format("<p>{}</p>\n", sentence_html(text));
 }
 
+std::string class_of(Judgement judgement) {
+  return judgement == Judgement::good ? "good" : judgement == Judgement::warn ? "warn" : "bad";
+}
+
 std::string row_of(const std::vector<Cell>& cells) {
   std::string out = "<tr>";
   for (const Cell& cell : cells) {
     std::string classes = cell.value ? "number" : "";
-    if (!cell.judgement.empty()) classes += (classes.empty() ? "" : " ") + cell.judgement;
+    if (cell.judgement != Judgement::none) classes += (classes.empty() ? "" : " ") + class_of(cell.judgement);
     out += fmt::format("<td{}{}>{}</td>", classes.empty() ? "" : fmt::format(" class=\"{}\"", classes),
                        cell.value ? fmt::format(" data-value=\"{}\"", *cell.value) : "", safe_html(cell.text));
   }
@@ -59,31 +64,33 @@ class Writer {
   std::string section(const Section& section, std::size_t number) {
     std::string out = fmt::format("<section id=\"section-{}\">\n<h2>{}</h2>\n", number, safe_html(section.title));
     if (!section.source.empty()) out += fmt::format("<p class=\"source\">{}</p>\n", safe_html(section.source));
-    for (const std::string& sentence : section.sentences) out += paragraph(sentence);
-    for (const Figure& figure : section.figures) {
-      const auto* table = std::get_if<DataTable>(&figure);
-      out += table != nullptr ? html_of(*table) : place_for(figure);
-    }
+    for (const std::vector<std::string>* sentences : {&section.headlines, &section.sentences})
+      for (const std::string& sentence : *sentences) out += paragraph(sentence);
+    for (const std::vector<document::Figure>* figures : {&section.figures, &section.details})
+      for (const document::Figure& figure : *figures)
+        out += std::visit([&](const auto& one) { return html_of(one); }, figure);
     return out + "</section>\n";
   }
 
   const Json& drawn() const { return drawn_; }
 
  private:
-  static std::string html_of(const DataTable& table) {
+  static std::string html_of(const Table& table) {
+    if (table.empty()) return "";
     std::string out = "<div class=\"data\">\n";
     if (!table.title.empty()) out += fmt::format("<h3>{}</h3>\n", safe_html(table.title));
-    out += paragraph(table.note);
+    for (const std::string& note : table.notes) out += paragraph(note);
     const bool is_long = table.rows.size() > longest_open_table;
     if (is_long)
       out += fmt::format("<details><summary>{} rows: {}</summary>\n", table.rows.size(), safe_html(table.title));
     out += fmt::format("<div class=\"scroll\"><table aria-label=\"{}\">\n<thead><tr>", safe_html(table.title));
     for (std::size_t c = 0; c < table.columns.size(); ++c) {
-      const bool is_number = !table.rows.empty() && c < table.rows[0].size() && table.rows[0][c].value;
-      const std::string unit = c < table.units.size() ? table.units[c] : "";
+      const bool is_number =
+          std::ranges::any_of(table.rows, [&](const auto& row) { return row.at(c).value.has_value(); });
+      const std::string& unit = table.columns[c].unit;
       out += fmt::format("<th scope=\"col\"{}{}>{}</th>", is_number ? " class=\"number\"" : "",
                          unit.empty() ? "" : fmt::format(" data-unit=\"{}\"", safe_html(unit)),
-                         safe_html(table.columns[c]));
+                         safe_html(table.columns[c].title));
     }
     out += "</tr></thead>\n<tbody>\n";
     for (std::size_t r = 0; r < std::min(table.rows.size(), longest_table); ++r) out += row_of(table.rows[r]);
@@ -93,13 +100,13 @@ class Writer {
     return out + (is_long ? "</details></div>\n" : "</div>\n");
   }
 
-  std::string place_for(const Figure& figure) {
-    Json json = to_json(figure);
-    const std::string note = std::visit([](const auto& one) { return one.note; }, figure);
+  template <class Drawn>
+  std::string html_of(const Drawn& figure) {
+    Json json = document::to_json(document::Figure(figure));
     const std::size_t number = drawn_.size();
     std::string out =
         fmt::format("<figure id=\"figure-{0}\" data-figure=\"{0}\"><figcaption><h3>{1}</h3>{2}</figcaption></figure>\n",
-                    number, xml_escape(json["title"].get<std::string>()), paragraph(note));
+                    number, xml_escape(json["title"].get<std::string>()), paragraph(figure.note));
     drawn_.push_back(std::move(json));
     return out;
   }

@@ -15,34 +15,36 @@
 #include "shiplap/core/formats.hpp"
 #include "shiplap/core/json.hpp"
 #include "shiplap/core/record.hpp"
-#include "shiplap/report/page/quantity.hpp"
-#include "shiplap/report/page/sections.hpp"
 #include "shiplap/report/page/words.hpp"
+#include "shiplap/report/quantity.hpp"
+#include "shiplap/report/sections.hpp"
 
 namespace shiplap::page {
 namespace {
 
+using namespace document;  // the sections
+
 /// How the JSON of one format becomes a section. Sections follow in this order.
 struct Reader {
   FileFormat format;
-  Part (*part)(const JsonReader&, const std::string& source);
+  Section (*section)(const JsonReader&, const std::string& source);
 };
-Part part_of_evaluation(const JsonReader& json, const std::string& source) {
-  return evaluation_part(evaluation_from_json(json.value(), source), source);
+Section section_of_evaluation(const JsonReader& json, const std::string& source) {
+  return evaluation_section(evaluation_from_json(json.value(), source), source);
 }
-/// The part of a file that is read as a record.
-template <class Record, Part (*part)(const Record&, const std::string& source)>
-Part part_of(const JsonReader& json, const std::string& source) {
-  return part(Form<Record>::read(json), source);
+/// The section of a file that is read as a record.
+template <class Record, Section (*section)(const Record&, const std::string& source)>
+Section section_of(const JsonReader& json, const std::string& source) {
+  return section(Form<Record>::read(json), source);
 }
-constexpr std::array readers{Reader{formats::check, part_of<NodeResult, check_part>},
-                             Reader{formats::comparison, part_of<Comparison, comparison_part>},
-                             Reader{formats::plan, plan_part},
-                             Reader{formats::run, part_of<RunView, run_part>},
-                             Reader{formats::evaluation, part_of_evaluation},
-                             Reader{formats::movers, movers_part},
-                             Reader{formats::advice, advice_part},
-                             Reader{formats::reproduction, reproduction_part}};
+constexpr std::array readers{Reader{formats::check, section_of<NodeResult, check_section>},
+                             Reader{formats::comparison, section_of<Comparison, comparison_section>},
+                             Reader{formats::plan, plan_section},
+                             Reader{formats::run, section_of<RunView, run_section>},
+                             Reader{formats::evaluation, section_of_evaluation},
+                             Reader{formats::movers, movers_section},
+                             Reader{formats::advice, advice_section},
+                             Reader{formats::reproduction, reproduction_section}};
 
 /// The schema of a text: of the whole, or of its first line where each line is a value of its own.
 std::string schema_of(const Json& json) {
@@ -109,44 +111,43 @@ class Collector {
 
   void add(const ReportFile& file) {
     if (schema_of_first_line(file.text) == formats::adaptation.schema) {
-      logs_.push_back(adaptation_part(replay(file.text, file.name), file.name));
+      logs_.push_back(adaptation_section(replay(file.text, file.name), file.name));
       return;
     }
     const Json json = parse_json(file.text, file.name);
     const std::string schema = schema_of(json);
     if (schema == formats::profile.schema) {
       profiles_.push_back(profile_from_json(json, file.name));
-      profile_parts_.push_back(profile_part(profiles_.back(), file.name));
+      profile_sections_.push_back(profile_section(profiles_.back(), file.name));
       return;
     }
     const auto reader = std::ranges::find(readers, schema, [](const Reader& one) { return one.format.schema; });
     if (reader == readers.end()) refuse(file.name, schema);
     const JsonReader root(json, file.name);
     require_schema(root, reader->format);
-    parts_[static_cast<std::size_t>(reader - readers.begin())].push_back(reader->part(root, file.name));
+    sections_[static_cast<std::size_t>(reader - readers.begin())].push_back(reader->section(root, file.name));
     if (schema == formats::plan.schema || schema == formats::run.schema)
       if (auto job = planned_job_of(root)) jobs_.push_back(std::move(*job));
   }
 
   Page page() {
     Page page{.title = options_.title.empty() ? title() : options_.title};
-    for (Part& part : profile_parts_) take(page, std::move(part));
-    if (profiles_.size() > 1) take(page, nodes_part(profiles_));
+    for (Section& section : profile_sections_) take(page, std::move(section));
+    if (profiles_.size() > 1) take(page, nodes_section(profiles_));
     for (std::size_t i = 0; i < readers.size(); ++i) {
-      for (Part& part : parts_[i]) take(page, std::move(part));
+      for (Section& section : sections_[i]) take(page, std::move(section));
       if (readers[i].format.schema == formats::run.schema) add_map(page);
     }
-    for (Part& part : logs_) take(page, std::move(part));
+    for (Section& section : logs_) take(page, std::move(section));
     page.words = words();
     return page;
   }
 
  private:
-  static void take(Page& page, Part part) {
-    const std::size_t number = page.sections.size();
-    for (std::string& sentence : part.summary)
-      page.summary.push_back({.sentence = std::move(sentence), .section = number});
-    page.sections.push_back(std::move(part.section));
+  static void take(Page& page, Section section) {
+    for (const std::string& sentence : section.headlines)
+      page.summary.push_back({.sentence = sentence, .section = page.sections.size()});
+    page.sections.push_back(std::move(section));
   }
 
   std::string title() const {
@@ -198,19 +199,19 @@ class Collector {
       else if (std::ranges::find(marks, job.name, &Mark::name) == marks.end())  // a plan and a run of one job
         marks.push_back({.name = job.name, .x = job.in + job.out, .y = job.kernel});
     }
-    Part part = map_part(strategy_map(*profile, question), marks);
+    Section section = map_section(strategy_map(*profile, question), marks);
     if (!left_out.empty())
-      part.section.sentences.push_back(
+      section.sentences.push_back(
           fmt::format("Not on this map, because of another profile, memory, ratio of input to output, or range: {}.",
                       fmt::join(left_out, ", ")));
-    take(page, std::move(part));
+    take(page, std::move(section));
   }
 
   const ReportOptions& options_;
   std::vector<Profile> profiles_;
-  std::vector<Part> profile_parts_;
-  std::array<std::vector<Part>, readers.size()> parts_;
-  std::vector<Part> logs_;
+  std::vector<Section> profile_sections_;
+  std::array<std::vector<Section>, readers.size()> sections_;
+  std::vector<Section> logs_;
   std::vector<PlannedJob> jobs_;
 };
 

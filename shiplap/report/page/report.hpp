@@ -9,7 +9,7 @@
 
 #include "shiplap/plan/strategy_map.hpp"
 #include "shiplap/profile/profile.hpp"
-#include "shiplap/report/page/figure.hpp"
+#include "shiplap/report/page/page.hpp"
 
 namespace shiplap::page {
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "shiplap/report/page/figure.hpp"
+#include "shiplap/report/page/page.hpp"
 
 namespace shiplap::page {
 

@@ -11,10 +11,13 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/json.hpp"
-#include "shiplap/report/page/figure_json.hpp"
+#include "shiplap/document/figure_json.hpp"
 
 namespace shiplap::page {
 namespace {
+
+using document::Figure;
+using document::Plot;
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
@@ -29,9 +32,9 @@ class HtmlPage : public ::testing::Test {
   static Page with(Figure figure) {
     return {.title = "title", .sections = {{.title = "section", .figures = {std::move(figure)}}}};
   }
-  static DataTable table_of(std::size_t rows) {
-    DataTable table{.title = "table", .columns = {"number"}};
-    for (std::size_t i = 0; i < rows; ++i) table.rows.push_back({Cell(std::to_string(i), static_cast<double>(i))});
+  static Table table_of(std::size_t rows) {
+    Table table{.title = "table", .columns = {{"number"}}};
+    for (std::size_t i = 0; i < rows; ++i) table.add({Cell(std::to_string(i), static_cast<double>(i))});
     return table;
   }
 };
@@ -45,8 +48,9 @@ TEST_F(HtmlPage, shows_markup_of_others_as_text) {
           {.title = evil,
            .source = evil,
            .sentences = {evil},
-           .figures = {DataTable{.title = evil, .note = evil, .columns = {evil}, .units = {evil}, .rows = {{evil}}},
-                       Plot{.title = evil, .note = evil, .series = {{.name = evil}}}}}}};
+           .figures = {
+               Table{.title = evil, .notes = {evil}, .columns = {{evil, Align::automatic, evil}}, .rows = {{evil}}},
+               Plot{.title = evil, .note = evil, .series = {{.name = evil}}}}}}};
   const std::string text = html(page);
   EXPECT_THAT(text, Not(HasSubstr("<img")));
   EXPECT_THAT(text, Not(HasSubstr("\x1b")));
@@ -77,7 +81,7 @@ TEST_F(HtmlPage, obeys_only_scripts_and_styles_with_its_own_random_word) {
 }
 
 TEST_F(HtmlPage, cuts_names_of_a_megabyte) {
-  EXPECT_LT(html(with(DataTable{.columns = {std::string(1'000'000, 'a')}})).size(), 500'000u);
+  EXPECT_LT(html(with(Table{.columns = {{std::string(1'000'000, 'a')}}})).size(), 500'000u);
 }
 
 TEST_F(HtmlPage, long_tables_begin_closed_and_very_long_ones_are_cut_with_a_word) {
@@ -86,47 +90,14 @@ TEST_F(HtmlPage, long_tables_begin_closed_and_very_long_ones_are_cut_with_a_word
   EXPECT_THAT(html(with(table_of(2001))), HasSubstr("1 further rows are left out."));
 }
 
+TEST_F(HtmlPage, leaves_out_a_table_without_rows) {
+  EXPECT_THAT(html(with(Table{.title = "nothing here", .columns = {{"a"}}})), Not(HasSubstr("nothing here")));
+}
+
 TEST_F(HtmlPage, cells_hold_the_number_by_which_they_are_sorted) {
-  DataTable table{.columns = {"time"}, .rows = {{Cell("1.5 ms", 0.0015)}}};
-  table.rows.front().front().judgement = "bad";
+  Table table{.columns = {{"time"}}, .rows = {{Cell("1.5 ms", 0.0015)}}};
+  table.rows.front().front().judgement = Judgement::bad;
   EXPECT_THAT(html(with(table)), HasSubstr("<td class=\"number bad\" data-value=\"0.0015\">1.5 ms</td>"));
-}
-
-TEST(FigureJson, sorts_the_points_of_a_curve_and_leaves_others_in_their_order) {
-  Series series{.name = "a", .points = {{.x = 3, .y = 30}, {.x = 1, .y = 10}}};
-  const Json line = to_json(Figure(Plot{.series = {series}}));
-  EXPECT_EQ(line.at("series").at(0).at("x"), Json::array({1.0, 3.0}));
-  EXPECT_EQ(line.at("series").at(0).at("y"), Json::array({10.0, 30.0}));
-  EXPECT_FALSE(line.at("series").at(0).contains("low")) << "no point has an interval";
-  series.is_line = false;
-  EXPECT_EQ(to_json(Figure(Plot{.series = {series}})).at("series").at(0).at("x"), Json::array({3.0, 1.0}));
-}
-
-TEST(FigureJson, what_is_no_number_is_null) {
-  const double nan = std::numeric_limits<double>::quiet_NaN();
-  const Json json = to_json(Figure(Plot{.series = {{.points = {{.x = 1, .y = nan}}}}, .limits = {{"l", nan}}}));
-  EXPECT_TRUE(json.at("series").at(0).at("y").at(0).is_null());
-  EXPECT_TRUE(json.at("limits").empty());
-}
-
-TEST(FigureJson, keeps_seven_digits) {
-  const Json json = to_json(Figure(Plot{.series = {{.points = {{.x = 0.123456789, .y = 1.0 / 3}}}}}));
-  EXPECT_EQ(json.at("series").at(0).at("x").at(0).dump(), "0.1234568");
-}
-
-TEST(FigureJson, a_table_is_html_and_no_data) { EXPECT_THROW(to_json(Figure(DataTable{})), Error); }
-
-TEST(PlotJson, is_read_as_it_was_written) {
-  const Plot plot{.title = "times",
-                  .x = {.label = "size", .unit = "B", .logarithmic = true},
-                  .y = {.label = "time", .unit = "s"},
-                  .series = {{.name = "here",
-                              .points = {{.x = 1, .y = 2, .low = 1.5, .high = 2.5, .label = "a"}, {.x = 3, .y = 4}}},
-                             {.name = "published", .points = {{.x = 1, .y = 7}}, .is_line = false}},
-                  .limits = {{.name = "link", .y = 9}},
-                  .has_diagonal = true};
-  const Json json = to_json(plot);
-  EXPECT_EQ(to_json(plot_from_json(JsonReader(json, "file"))), json);
 }
 
 }  // namespace

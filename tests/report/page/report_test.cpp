@@ -12,13 +12,13 @@
 
 #include "shiplap/core/json.hpp"
 #include "shiplap/core/quantity_json.hpp"
+#include "shiplap/document/figure_json.hpp"
 #include "shiplap/evaluate/evaluation.hpp"
 #include "shiplap/measure/compare.hpp"
 #include "shiplap/measure/node_result.hpp"
 #include "shiplap/pipeline/node_check.hpp"
 #include "shiplap/pipeline/run_view.hpp"
 #include "shiplap/plan/mover_table.hpp"
-#include "shiplap/report/page/figure_json.hpp"
 #include "tests/support/measurements.hpp"
 #include "tests/support/message_of.hpp"
 #include "tests/support/planted_blocks.hpp"
@@ -26,6 +26,8 @@
 
 namespace shiplap::page {
 namespace {
+
+using namespace document;  // the figures
 
 using namespace shiplap::literals;
 using ::testing::AllOf;
@@ -68,7 +70,7 @@ std::vector<std::string> summary_of(const Page& page) {
 template <class Kind>
 const Kind* figure_of(const Page& page, const std::string& title) {
   for (const Section& section : page.sections)
-    for (const Figure& figure : section.figures)
+    for (const document::Figure& figure : section.figures)
       if (const auto* found = std::get_if<Kind>(&figure); found != nullptr && found->title == title) return found;
   return nullptr;
 }
@@ -194,7 +196,7 @@ TEST(Report, a_comparison_says_what_became_slower_and_by_how_much) {
   Profile now = before;
   now.measurements[1] = testing::events("copy.pinned.d2h", {{"bytes", 1e6}}, 150);
   const Page page = report_of({{"c.json", to_json(compare(before, now)).dump()}});
-  EXPECT_THAT(summary_of(page), Contains(AllOf(HasSubstr("2 figures beside the baseline: 1 slower, 0 faster"),
+  EXPECT_THAT(summary_of(page), Contains(AllOf(HasSubstr("2 figures compared: 1 degraded, 0 better"),
                                                HasSubstr("copy.pinned.d2h"), HasSubstr("+50.0 %"))));
   const Plot* plot = figure_of<Plot>(page, "Time now over time of the baseline");
   ASSERT_NE(plot, nullptr);
@@ -206,7 +208,7 @@ TEST(Report, a_plan_says_what_to_take_and_what_the_next_strategy_costs) {
   const Page page = report_of({{"plan.json", plan_json(planted_profile()).dump()}});
   EXPECT_THAT(summary_of(page), ElementsAre(AllOf(HasSubstr("take streams, 8 chunks"), HasSubstr("10.00 ± 1.00 ms"),
                                                   HasSubstr("explicit is predicted to take 15.00 ms (+50.0 %)."))));
-  const DataTable* candidates = figure_of<DataTable>(page, "Candidates");
+  const Table* candidates = figure_of<Table>(page, "Candidates");
   ASSERT_NE(candidates, nullptr);
   EXPECT_EQ(candidates->rows[1][3].text, "1.875") << "15 ms over the bound of 8 ms";
 }
@@ -405,7 +407,7 @@ TEST(Report, a_reproduction_has_its_curves_with_the_published_points_and_counts_
   ASSERT_EQ(plot->series.size(), 2u);
   EXPECT_EQ(plot->series[0].points.at(1).y, 3e-3);
   EXPECT_FALSE(plot->series[1].is_line);
-  const DataTable* claims = figure_of<DataTable>(page, "Claims of the paper");
+  const Table* claims = figure_of<Table>(page, "Claims of the paper");
   ASSERT_NE(claims, nullptr);
   ASSERT_EQ(claims->rows.size(), 4u);
   for (const auto& row : claims->rows) EXPECT_EQ(row.size(), claims->columns.size());

@@ -1,0 +1,212 @@
+#include "shiplap/document/table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "shiplap/core/error.hpp"
+#include "shiplap/core/printable.hpp"
+
+namespace shiplap {
+namespace {
+
+/// Removes an ANSI sequence ("ESC [ … letter") from the front of the text. Returns whether there was one.
+bool skip_escape(std::string_view& text) {
+  if (!text.starts_with("\x1b[")) return false;
+  std::size_t end = 2;
+  while (end < text.size() && !(text[end] >= '@' && text[end] <= '~')) ++end;
+  text.remove_prefix(std::min(end + 1, text.size()));
+  return true;
+}
+
+std::size_t width_of(char32_t code) {
+  if (code < 0x20 || (code >= 0x300 && code <= 0x36F) || (code >= 0x200B && code <= 0x200F) || code == 0xFE0F) return 0;
+  const bool wide = (code >= 0x1100 && code <= 0x115F) || (code >= 0x2E80 && code <= 0xA4CF) ||
+                    (code >= 0xAC00 && code <= 0xD7A3) || (code >= 0xF900 && code <= 0xFAFF) ||
+                    (code >= 0xFF00 && code <= 0xFF60) || (code >= 0x1F300 && code <= 0x1FAFF);
+  return wide ? 2 : 1;
+}
+
+bool begins_like_a_number(std::string_view cell) {
+  for (const std::string_view lead : {"+", "-", "−", "±", "<", ">", "≤", "≥", "×", "x "})
+    if (cell.starts_with(lead)) {
+      cell.remove_prefix(lead.size());
+      break;
+    }
+  while (cell.starts_with(' ')) cell.remove_prefix(1);
+  return !cell.empty() && cell.front() >= '0' && cell.front() <= '9';
+}
+
+/// Whether the cell is empty or a dash, so that it says nothing about the alignment of its column.
+bool is_blank(std::string_view cell) { return cell.empty() || cell == "–" || cell == "-"; }
+
+struct Scale {
+  double factor;
+  const char* unit;
+};
+
+std::string scaled_interval(double value, double low, double high, Scale scale) {
+  const double v = value * scale.factor;
+  const double half = (high - low) / 2 * scale.factor;
+  const int magnitude = v == 0 ? 0 : static_cast<int>(std::floor(std::log10(std::abs(v))));
+  const int decimals = std::clamp(3 - magnitude, 0, 6);
+  if (!(half > 0)) return fmt::format("{:.{}f} {}", v, decimals, scale.unit);
+  return fmt::format("{:.{}f} ± {:.{}f} {}", v, decimals, half, decimals, scale.unit);
+}
+
+/// Whether each column is aligned to the right.
+std::vector<bool> right_aligned(const Table& table) {
+  std::vector<bool> right;
+  for (std::size_t c = 0; c < table.columns.size(); ++c) {
+    bool numbers = false;
+    bool words = false;
+    for (const auto& row : table.rows)
+      if (!is_blank(row[c].text)) (begins_like_a_number(row[c].text) ? numbers : words) = true;
+    const Align align = table.columns[c].align;
+    right.push_back(align == Align::right || (align == Align::automatic && numbers && !words));
+  }
+  return right;
+}
+
+}  // namespace
+
+std::size_t display_width(std::string_view text) {
+  std::size_t width = 0;
+  while (!text.empty()) {
+    if (skip_escape(text)) continue;
+    width += width_of(take_code_point(text));
+  }
+  return width;
+}
+
+Table& Table::add(std::vector<Cell> cells) {
+  if (cells.size() > columns.size())
+    throw Error(fmt::format("a table of {} columns was given a row of {} cells", columns.size(), cells.size()));
+  cells.resize(columns.size());
+  for (Cell& cell : cells) {
+    cell.text = printable_lines(cell.text, true);
+    std::ranges::replace(cell.text, '\n', ' ');
+  }
+  rows.push_back(std::move(cells));
+  return *this;
+}
+
+std::string Table::markdown() const {
+  const auto line = [&](const auto& cell) {
+    std::string out = "|";
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      out += ' ';
+      for (const char character : std::string(cell(c))) {
+        if (character == '|') out += '\\';
+        out += character;
+      }
+      out += " |";
+    }
+    return out + "\n";
+  };
+  const std::vector<bool> right = right_aligned(*this);
+  std::string out = line([&](std::size_t c) { return columns[c].title; });
+  out += "|";
+  for (const bool is_right : right) out += is_right ? "---:|" : "---|";
+  out += "\n";
+  for (const auto& row : rows) out += line([&](std::size_t c) { return row[c].text; });
+  return out;
+}
+
+std::string Table::text(const TextStyle& style, std::string_view indent) const {
+  std::vector<std::size_t> widths;
+  const std::vector<bool> right = right_aligned(*this);
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    std::size_t width = display_width(columns[c].title);
+    for (const auto& row : rows) width = std::max(width, display_width(row[c].text));
+    widths.push_back(width);
+  }
+
+  const auto line = [&](const auto& cell) {
+    std::string out;
+    std::string pending;  // spaces are written only when something follows them
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      const std::string content = cell(c);
+      const std::string padding(widths[c] - display_width(content), ' ');
+      if (right[c]) pending += padding;
+      if (!content.empty()) {
+        out += pending + content;
+        pending.clear();
+      }
+      if (!right[c]) pending += padding;
+      pending += "  ";
+    }
+    return out;
+  };
+
+  std::string out = fmt::format("{}{}\n", indent, bold(line([&](std::size_t c) { return columns[c].title; }), style));
+  std::string rule;
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    if (c > 0) rule += "  ";
+    for (std::size_t i = 0; i < widths[c]; ++i) rule += "─";
+  }
+  out += fmt::format("{}{}\n", indent, dim(rule, style));
+  for (const auto& row : rows)
+    out += fmt::format("{}{}\n", indent, line([&](std::size_t c) {
+                         return row[c].judgement == Judgement::bad ? bold(row[c].text, style) : row[c].text;
+                       }));
+  return out;
+}
+
+std::string wrap(std::string_view text, std::size_t width, std::string_view indent) {
+  std::string out;
+  std::size_t column = 0;
+  while (!text.empty()) {
+    const std::size_t start = text.find_first_not_of(" \n");
+    if (start == std::string_view::npos) break;
+    text.remove_prefix(start);
+    const std::string_view word = text.substr(0, text.find_first_of(" \n"));
+    text.remove_prefix(word.size());
+    const std::size_t needed = display_width(word);
+    if (out.empty()) {
+      column = needed;
+    } else if (column + 1 + needed > width) {
+      out += '\n';
+      out += indent;
+      column = display_width(indent) + needed;
+    } else {
+      out += ' ';
+      column += 1 + needed;
+    }
+    out += word;
+  }
+  return out;
+}
+
+std::string bold(std::string_view text, const TextStyle& style) {
+  return style.colour ? fmt::format("\x1b[1m{}\x1b[0m", text) : std::string(text);
+}
+
+std::string dim(std::string_view text, const TextStyle& style) {
+  return style.colour ? fmt::format("\x1b[2m{}\x1b[0m", text) : std::string(text);
+}
+
+std::string with_interval(const Interval<Seconds>& t) {
+  const double s = std::abs(t.value.count());
+  const Scale scale = s >= 1 ? Scale{1, "s"} : s >= 1e-3 ? Scale{1e3, "ms"} : Scale{1e6, "µs"};
+  return scaled_interval(t.value.count(), t.low.count(), t.high.count(), scale);
+}
+
+std::string with_interval(const Interval<Bandwidth>& b) {
+  return scaled_interval(b.value.bytes_per_second, b.low.bytes_per_second, b.high.bytes_per_second, {1e-9, "GB/s"});
+}
+
+std::string percent(double fraction) {
+  const double value = fraction * 100;
+  const double size = std::abs(value);
+  const int decimals = size == 0 || size >= 99.95 ? 0 : size >= 0.1 ? 1 : 2;
+  return fmt::format("{:.{}f} %", value, decimals);
+}
+
+std::string signed_percent(double fraction) {
+  return fmt::format("{}{}", fraction < 0 ? "−" : fraction > 0 ? "+" : "", percent(std::abs(fraction)));
+}
+
+}  // namespace shiplap

@@ -1,0 +1,47 @@
+#include "shiplap/document/text.hpp"
+
+#include <fmt/format.h>
+
+namespace shiplap::document {
+namespace {
+
+/// The tables to print.
+std::vector<const Table*> tables_of(const Section& section, Detail detail) {
+  std::vector<const Table*> tables;
+  const auto add = [&](const std::vector<Figure>& figures) {
+    for (const Figure& figure : figures)
+      if (const auto* table = std::get_if<Table>(&figure); table != nullptr && !table->empty()) tables.push_back(table);
+  };
+  add(section.figures);
+  if (detail == Detail::all) add(section.details);
+  return tables;
+}
+
+}  // namespace
+
+std::string text(const Section& section, const TextStyle& style, Detail detail) {
+  std::string out = section.headlines.empty() ? bold(section.title, style) + "\n" : "";
+  for (const std::vector<std::string>* sentences : {&section.headlines, &section.sentences})
+    for (const std::string& sentence : *sentences) out += wrap(sentence, style.width) + "\n";
+  for (const Table* table : tables_of(section, detail)) {
+    out += "\n";
+    if (!table->title.empty()) out += bold(table->title, style) + "\n";
+    out += table->text(style, "  ");
+    for (const std::string& note : table->notes) out += "  " + wrap(note, style.width - 2, "  ") + "\n";
+  }
+  return out;
+}
+
+std::string markdown(const Section& section, Detail detail) {
+  std::string out = "# " + section.title + "\n";
+  for (const std::vector<std::string>* sentences : {&section.headlines, &section.sentences})
+    for (const std::string& sentence : *sentences) out += "\n" + sentence + "\n";
+  for (const Table* table : tables_of(section, detail)) {
+    if (!table->title.empty()) out += "\n## " + table->title + "\n";
+    out += "\n" + table->markdown();
+    for (const std::string& note : table->notes) out += "\n" + note + "\n";
+  }
+  return out;
+}
+
+}  // namespace shiplap::document

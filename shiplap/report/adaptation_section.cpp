@@ -1,0 +1,107 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "shiplap/report/adaptive_report.hpp"
+#include "shiplap/report/quantity.hpp"
+#include "shiplap/report/sections.hpp"
+
+namespace shiplap::document {
+namespace {
+
+Plot times_of_batches(const Replay& log) {
+  Plot plot{.title = "Time of each batch",
+            .note = "One colour for each choice. A batch may run beside others.",
+            .x = {.label = "batch", .unit = ""},
+            .y = {.label = "time", .unit = "s"}};
+  for (const Choice& choice : log.table.choices) plot.series.push_back({.name = to_string(choice), .is_line = false});
+  for (const BatchSeen& seen : log.seen)
+    plot.series.at(seen.choice).points.push_back({.x = static_cast<double>(seen.batch), .y = seen.span.count()});
+  std::erase_if(plot.series, [](const Series& series) { return series.points.empty(); });
+  return plot;
+}
+
+Plot estimates_of(const Replay& log) {
+  Plot plot{.title = "What the decisions assume",
+            .note = "Estimated over planned time of the kernel and of copies, after each decision.",
+            .x = {.label = "batch", .unit = ""},
+            .y = {.label = "estimated over planned", .unit = "1"},
+            .series = {{.name = "kernel"}, {.name = "copies"}},
+            .limits = {{.name = "as planned", .y = 1}}};
+  for (const Decision& decision : log.logged) {
+    const auto batch = static_cast<double>(decision.after);
+    plot.series[0].points.push_back({.x = batch, .y = decision.kernel, .label = decision.reason});
+    plot.series[1].points.push_back({.x = batch, .y = decision.link, .label = decision.reason});
+  }
+  return plot;
+}
+
+Table decisions_of(const std::vector<Decision>& decisions, const std::vector<Choice>& choices) {
+  Table table{.title = "Decisions",
+              .columns = {{"after batch", Align::right},
+                          {"why"},
+                          {"kernel", Align::right},
+                          {"link", Align::right},
+                          {"from then on"},
+                          {"a batch", Align::right, "s"}}};
+  for (const Decision& d : decisions)
+    table.add({count_cell(d.after), d.reason, Cell(fmt::format("x {:.3g}", d.kernel), d.kernel),
+               Cell(fmt::format("x {:.3g}", d.link), d.link),
+               d.to == d.from ? "as before" : to_string(choices.at(d.to)),
+               time_cell(Interval<Seconds>::exact(d.period_to))});
+  return table;
+}
+
+Table choices_of(const AdaptiveRun& run) {
+  Table table{.columns = {{"choice"},
+                          {"batches", Align::right},
+                          {"share", Align::right, "1"},
+                          {"predicted at first", Align::right, "s"}}};
+  for (std::size_t c = 0; c < run.table.choices.size(); ++c)
+    if (const std::uint64_t batches = run.report.batches_of_choice.at(c); batches > 0)
+      table.add({to_string(run.table.choices[c]), count_cell(batches),
+                 percent_cell(static_cast<double>(batches) / static_cast<double>(run.report.batches)),
+                 time_cell(Interval<Seconds>::exact(run.table.at(c, 1).period))});
+  return table;
+}
+
+}  // namespace
+
+Section adaptive_section(const AdaptiveRun& run) {
+  Section section{.title = fmt::format("Adaptive run of {} on {}", run.workload, run.device)};
+  section.headlines.push_back(fmt::format(
+      "{} on {}{}: {} items in {}, {:.4g} items/s, {} a batch, {} changes of the choice.", run.workload, run.device,
+      run.simulated ? " (simulated)" : "", run.report.items, to_string(run.report.elapsed), run.report.rate(),
+      to_string(run.report.elapsed / static_cast<double>(std::max<std::uint64_t>(1, run.report.batches))),
+      run.report.changes));
+  section.sentences.push_back(
+      fmt::format("Batches of {} items, {} in flight.", run.items_of_batch, run.table.in_flight));
+  if (run.difference)
+    section.sentences.push_back(run.difference->empty()
+                                    ? "The last batch in every slot was verified against the host reference."
+                                    : fmt::format("WRONG RESULT: {}.", *run.difference));
+  if (run.decisions.empty())
+    section.sentences.emplace_back("No change of the kernel or of the link called for another choice.");
+  if (run.decisions.size() < run.all_decisions)
+    section.sentences.push_back(
+        fmt::format("The last {} of {} decisions are listed.", run.decisions.size(), run.all_decisions));
+  section.figures.emplace_back(choices_of(run));
+  section.figures.emplace_back(decisions_of(run.decisions, run.table.choices));
+  return section;
+}
+
+Section adaptation_section(const Replay& log, const std::string& source) {
+  Section section{.title = fmt::format("Adaptive run of {}", log.job), .source = source};
+  section.headlines.push_back(fmt::format("The adaptive run of {} took {} batches and made {} decisions.", log.job,
+                                          log.seen.size(), log.logged.size()));
+  section.sentences.push_back(
+      log.difference.empty()
+          ? "Made again from the log, the decisions are as logged."
+          : fmt::format("Made again from the log, the decisions are NOT as logged: {}.", log.difference));
+  if (!log.seen.empty()) section.figures.emplace_back(times_of_batches(log));
+  if (!log.logged.empty()) section.figures.emplace_back(estimates_of(log));
+  section.figures.emplace_back(decisions_of(log.logged, log.table.choices));
+  return section;
+}
+
+}  // namespace shiplap::document

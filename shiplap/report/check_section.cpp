@@ -1,0 +1,84 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "shiplap/report/quantity.hpp"
+#include "shiplap/report/sections.hpp"
+
+namespace shiplap::document {
+namespace {
+
+/// Whether the figure was compared with its limit while nobody else used the node.
+bool is_judged(const CheckedFigure& f) { return f.verdict != Verdict::unknown && f.verdict != Verdict::busy; }
+
+Judgement judgement_of(Verdict verdict) {
+  return verdict == Verdict::good                              ? Judgement::good
+         : verdict == Verdict::low || verdict == Verdict::busy ? Judgement::warn
+         : verdict == Verdict::bad                             ? Judgement::bad
+                                                               : Judgement::none;
+}
+
+std::string attempts_of(const NodeResult& check) {
+  std::string names;
+  for (const CheckedFigure& f : check.figures)
+    if (f.attempts > 1) names += fmt::format("{}{} ({})", names.empty() ? "" : "; ", f.what, to_string(f.verdict));
+  return fmt::format("Measured in {} attempts, because figures were bad in the first: {}.", check.attempts, names);
+}
+
+}  // namespace
+
+Table check_table(const std::vector<CheckedFigure>& figures) {
+  Table table{.title = "Is the node healthy?",
+              .notes = {"Each figure against what such hardware allows. \"Good from\" is what sound nodes reach."},
+              .columns = {{"figure", Align::left},
+                          {"measured", Align::right},
+                          {"limit", Align::left},
+                          {"of limit", Align::right, "1"},
+                          {"good from", Align::right, "1"},
+                          {"", Align::left}}};
+  for (const CheckedFigure& f : figures) {
+    const auto fraction = [&](double of_limit) { return f.fraction > 0 ? percent_cell(of_limit) : Cell("–"); };
+    table.add({f.what, f.measured, f.limit, fraction(f.fraction), fraction(f.expected),
+               Cell(to_string(f.verdict), judgement_of(f.verdict))});
+  }
+  return table;
+}
+
+std::string health_sentence(const std::string& node, const std::vector<CheckedFigure>& figures) {
+  const CheckedFigure* weakest = nullptr;
+  for (const CheckedFigure& f : figures)
+    // A link that is trained as it should be has no room to be weak.
+    if (is_judged(f) && f.expected > 0 && !(f.expected >= 1 && f.verdict == Verdict::good) &&
+        (weakest == nullptr || f.fraction / f.expected < weakest->fraction / weakest->expected))
+      weakest = &f;
+  if (weakest == nullptr) return "";
+  const auto count = [&](Verdict verdict) { return std::ranges::count(figures, verdict, &CheckedFigure::verdict); };
+  const auto known = std::ranges::count_if(figures, is_judged);
+  const std::string judged = fmt::format("{} of {} figures can be judged", known, figures.size());
+  const std::string health = count(Verdict::bad) > 0   ? fmt::format("something is wrong, {} bad", count(Verdict::bad))
+                             : count(Verdict::low) > 0 ? fmt::format("slower than usual, {} low", count(Verdict::low))
+                             : known == std::ssize(figures) ? "healthy, every figure is good"
+                                                            : "nothing is wrong in what could be judged";
+  return fmt::format("{}: {}; {}. The weakest is \"{}\": {}, {} of its limit, where {} is good.", node, health, judged,
+                     weakest->what, weakest->measured, percent(weakest->fraction), percent(weakest->expected));
+}
+
+Section check_section(const NodeResult& check, const std::string& source) {
+  Section section{.title = fmt::format("Check of {} on {}", check.gpu, check.node), .source = source};
+  if (check.verdict == Verdict::busy)
+    section.headlines.push_back(fmt::format("{} was busy, so it was not judged.", check.node));
+  const std::string health = health_sentence(fmt::format("{} {}", check.node, check.gpu), check.figures);
+  if (!health.empty() && check.origin == Origin::measured) section.headlines.push_back(health);
+  if (!check.busy.empty())
+    section.sentences.push_back(fmt::format("The node is busy, so {}: {}. Check it again when it is idle.",
+                                            check.attempts == 0 ? "it was not measured" : "bad figures are not judged",
+                                            fmt::join(check.busy, "; ")));
+  if (check.attempts > 1) section.sentences.push_back(attempts_of(check));
+  for (const CheckedFigure& f : check.figures)
+    if (!f.causes.empty()) section.sentences.push_back(fmt::format("{}: {}.", f.what, f.causes));
+  section.figures.emplace_back(check_table(check.figures));
+  return section;
+}
+
+}  // namespace shiplap::document

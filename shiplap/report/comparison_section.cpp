@@ -1,0 +1,126 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "shiplap/document/table.hpp"
+#include "shiplap/report/quantity.hpp"
+#include "shiplap/report/sections.hpp"
+
+namespace shiplap::document {
+namespace {
+
+using Rows = std::vector<ComparedFigure>;
+
+/// Whether the figure has a ratio: a baseline of 0 has none.
+bool has_ratio(const ComparedFigure& row) { return row.slower.value > 0; }
+
+Plot changes(const Rows& rows) {
+  Plot plot{
+      .title = "Time now over time of the baseline",
+      .note =
+          "Each point is a figure, the slowest first. Bars are 95 % intervals; above 100 % is slower. A figure is "
+          "degraded "
+          "when both its interval and its fastest samples are beyond the tolerance: 5 % unless `compare` was told "
+          "otherwise, and more for figures that vary between runs.",
+      .x = {.label = "figure, slowest first", .unit = ""},
+      .y = {.label = "time now", .unit = "1", .logarithmic = true},
+      .limits = {{.name = "as before", .y = 1}}};
+  for (const Change change : {Change::degraded, Change::better, Change::unclear, Change::same}) {
+    Series series{.name = to_string(change), .is_line = false};
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      if (rows[i].change == change && has_ratio(rows[i]))
+        series.points.push_back({.x = static_cast<double>(i + 1),
+                                 .y = rows[i].slower.value,
+                                 .low = rows[i].slower.low,
+                                 .high = rows[i].slower.high,
+                                 .label = name_of(rows[i].now)});
+    if (!series.points.empty()) plot.series.push_back(std::move(series));
+  }
+  return plot;
+}
+
+/// A bandwidth for a figure that moves at least 64 KiB, else a time.
+Cell figure_cell(const shiplap::Figure& figure) {
+  constexpr Bytes enough = 64_KiB;
+  if (!figure.bytes || *figure.bytes < enough || !(figure.time.low > Seconds{0})) return time_cell(figure.time);
+  const Bytes bytes = *figure.bytes;
+  return {
+      with_interval(Interval<Bandwidth>{bytes / figure.time.value, bytes / figure.time.high, bytes / figure.time.low}),
+      figure.time.value.count()};
+}
+
+Table table_of(std::string title, const Rows& rows) {
+  Table table{.title = std::move(title),
+              .columns = {{"figure", Align::left},
+                          {"baseline", Align::right, "s"},
+                          {"now", Align::right, "s"},
+                          {"time", Align::right, "1"},
+                          {"", Align::left}}};
+  for (const ComparedFigure& row : rows)
+    table.add({name_of(row.now), figure_cell(row.baseline), figure_cell(row.now),
+               has_ratio(row) && std::isfinite(row.slower.high) ? change_cell(row.slower.value) : Cell("–"),
+               Cell(to_string(row.change), row.change == Change::degraded ? Judgement::bad
+                                           : row.change == Change::better ? Judgement::good
+                                                                          : Judgement::none)});
+  return table;
+}
+
+/// "3 figures only now: a; b; c", with the first names.
+std::string listed(std::string_view what, const std::vector<std::string>& names) {
+  constexpr std::size_t most = 6;
+  const std::size_t shown = std::min(names.size(), most);
+  std::string text =
+      fmt::format("{} {}: {}", names.size(), what, fmt::join(names.begin(), names.begin() + shown, "; "));
+  if (shown < names.size()) text += fmt::format("; and {} more", names.size() - shown);
+  return text + ".";
+}
+
+/// On which side a virtual device was measured; "" when none was.
+std::string simulation_of(const Comparison& comparison) {
+  if (!comparison.baseline_simulated && !comparison.now_simulated) return "";
+  return fmt::format("{} measured on a simulated device: the comparison says nothing about the hardware.",
+                     !comparison.now_simulated        ? "The baseline was"
+                     : !comparison.baseline_simulated ? "The profile to judge was"
+                                                      : "Both profiles were");
+}
+
+}  // namespace
+
+Section comparison_section(const Comparison& comparison, const std::string& source) {
+  Section section{.title = "Comparison with a baseline", .source = source};
+  Rows rows = comparison.figures;
+  std::ranges::stable_sort(rows, std::greater<>{}, [](const ComparedFigure& row) { return row.slower.value; });
+  std::string headline = fmt::format(
+      "{} figures compared: {} degraded, {} better, {} unclear (their intervals are too wide to tell), {} same.",
+      rows.size(), comparison.count(Change::degraded), comparison.count(Change::better),
+      comparison.count(Change::unclear), comparison.count(Change::same));
+  if (const auto slowest = std::ranges::find(rows, Change::degraded, &ComparedFigure::change);
+      slowest != rows.end() && has_ratio(*slowest))
+    headline += fmt::format(" The slowest is \"{}\": {} of its time.", name_of(slowest->now),
+                            signed_percent(slowest->slower.value - 1));
+  if (!comparison.failed.empty())
+    headline = fmt::format("WRONG BYTES in {} points. {}", comparison.failed.size(), headline);
+  section.headlines.push_back(headline);
+  if (const std::string simulation = simulation_of(comparison); !simulation.empty())
+    section.sentences.push_back(simulation);
+  for (const auto& [what, names] :
+       {std::pair{"failed, bytes did not arrive", &comparison.failed},
+        std::pair{"only in the baseline", &comparison.only_in_baseline}, std::pair{"only now", &comparison.only_now}})
+    if (!names->empty()) section.sentences.push_back(listed(what, *names));
+  section.figures.emplace_back(changes(rows));
+  Rows changed = rows;
+  std::erase_if(changed, [](const ComparedFigure& row) {
+    return row.change != Change::degraded && row.change != Change::better;
+  });
+  section.figures.emplace_back(table_of("Changed figures", changed));
+  Table conditions{.title = "Conditions that differ", .columns = {{"condition"}, {"baseline"}, {"now"}}};
+  for (const Comparison::Condition& one : comparison.conditions) conditions.add({one.name, one.baseline, one.now});
+  section.figures.emplace_back(std::move(conditions));
+  section.details.emplace_back(table_of("All figures", comparison.figures));
+  return section;
+}
+
+}  // namespace shiplap::document

@@ -1,0 +1,139 @@
+#include <fmt/format.h>
+
+#include "shiplap/document/table.hpp"
+#include "shiplap/measure/check.hpp"
+#include "shiplap/measure/figures.hpp"
+#include "shiplap/profile/topology.hpp"
+#include "shiplap/report/profile_report.hpp"
+#include "shiplap/report/quantity.hpp"
+#include "shiplap/report/rate_curves.hpp"
+#include "shiplap/report/sections.hpp"
+
+namespace shiplap::document {
+namespace {
+
+const std::vector<NamedPrimitive> rates_over_size{{"pinned H2D", "copy.pinned.h2d"},
+                                                  {"pinned D2H", "copy.pinned.d2h"},
+                                                  {"pinned, both directions together", "copy.pinned.both"},
+                                                  {"pageable H2D", "copy.pageable.h2d"},
+                                                  {"pageable D2H", "copy.pageable.d2h"},
+                                                  {"managed, prefetch H2D", "prefetch.h2d"},
+                                                  {"managed, prefetch D2H", "prefetch.d2h"},
+                                                  {"managed, on demand H2D", "demand.h2d"}};
+const std::vector<NamedPrimitive> bursts{{"H2D alone", "burst.pinned.h2d"},
+                                         {"D2H alone", "burst.pinned.d2h"},
+                                         {"H2D beside D2H", "duplex.pinned.h2d"},
+                                         {"D2H beside H2D", "duplex.pinned.d2h"}};
+const std::vector<NamedPrimitive> zero_copy{
+    {"reads", "mapped.read"}, {"writes", "mapped.write"}, {"both together", "mapped.both"}};
+const std::vector<NamedPrimitive> staging{
+    {"H2D", "staged.h2d"}, {"D2H", "staged.d2h"}, {"both together", "staged.both"}};
+
+/// Adds the plot unless nothing in it was measured.
+void add(Section& section, Plot plot) {
+  if (!plot.series.empty()) section.figures.emplace_back(std::move(plot));
+}
+
+Table all_figures(std::span<const shiplap::Figure> figures) {
+  Table table{.title = "All measured figures",
+              .columns = {{"figure"},
+                          {"time", Align::automatic, "s"},
+                          {"rate", Align::automatic, "B/s"},
+                          {"of the limit", Align::automatic, "1"},
+                          {"clock"}}};
+  for (const shiplap::Figure& figure : figures) {
+    const double seconds = figure.time.value.count();
+    const bool has_rate = figure.bytes && seconds > 0;
+    const double rate = has_rate ? in_bytes(*figure.bytes) / seconds : 0;
+    table.add({name_of(figure), time_cell({seconds, figure.time.low.count(), figure.time.high.count()}),
+               has_rate ? Cell(to_string(Bandwidth{rate}), rate) : Cell("–"),
+               has_rate && figure.limit ? percent_cell(rate / *figure.limit) : Cell("–"), figure.clock});
+  }
+  return table;
+}
+
+Table conditions_of(const Profile& profile) {
+  Table table{.title = "Conditions of the measurement", .columns = {{"condition"}, {"value"}}};
+  for (const auto& [name, value] : profile.conditions) table.add({name, value});
+  return table;
+}
+
+std::string rate_with_fraction(PerByte cost, double limit) {
+  const Bandwidth rate = bandwidth(cost);
+  return limit > 0 ? fmt::format("{} ({} of the link's limit)", to_string(rate), percent(rate.bytes_per_second / limit))
+                   : to_string(rate);
+}
+
+/// How fast large copies of pinned memory run; "" when the profile does not say it.
+std::string speed_sentence(const Profile& profile, const std::string& gpu) {
+  const LinkModel* const of_gpu = profile.find_link(0);
+  if (of_gpu == nullptr || !(of_gpu->h2d.per_byte.value.seconds > 0) || !(of_gpu->d2h.per_byte.value.seconds > 0))
+    return "";
+  const LinkModel& link = *of_gpu;
+  const double limit = pcie_link_rate(condition(profile.conditions, "gpu.link"));
+  std::string text = fmt::format("{}: large copies from pinned memory run at {} to the GPU and at {} to the host", gpu,
+                                 rate_with_fraction(link.h2d.per_byte.value, limit),
+                                 rate_with_fraction(link.d2h.per_byte.value, limit));
+  if (link.h2d.duplex && link.d2h.duplex && link.h2d.duplex->per_byte.value.seconds > 0 &&
+      link.d2h.duplex->per_byte.value.seconds > 0)
+    text += fmt::format("; duplex, at {} and {}", to_string(bandwidth(link.h2d.duplex->per_byte.value)),
+                        to_string(bandwidth(link.d2h.duplex->per_byte.value)));
+  return text + ".";
+}
+
+}  // namespace
+
+Section profile_section(const Profile& profile, const std::string& source) {
+  const std::string gpu = profile.gpus.empty() ? "a GPU without a name" : profile.gpus.front().name;
+  Section section{.title = fmt::format("Node: {} (profile {})", gpu, profile.name), .source = source};
+  section.sentences.push_back(
+      fmt::format("{}, parameters {}. {}", to_string(profile.origin), parameter_hash(profile), profile.source));
+  if (const std::string note = simulation_note(profile); !note.empty()) section.sentences.push_back(note);
+
+  const std::vector<shiplap::Figure> measured = figures(profile.measurements, profile.conditions);
+  const std::vector<CheckedFigure> checked = check(profile);
+  // Nobody has asked a published or simulated node how it is today.
+  const bool is_measured = profile.origin == Origin::measured;
+  const std::string name = fmt::format("{} (profile {}{})", gpu, profile.name,
+                                       is_measured ? "" : fmt::format(", {}", to_string(profile.origin)));
+  if (const std::string speed = speed_sentence(profile, name); !speed.empty()) section.headlines.push_back(speed);
+  if (const std::string health = health_sentence(fmt::format("Profile {}", profile.name), checked);
+      !health.empty() && is_measured)
+    section.headlines.push_back(health);
+
+  const Axis size{.label = "size of the copy", .unit = "B", .logarithmic = true};
+  const Axis rate{.label = "rate", .unit = "B/s"};
+  add(section, {.title = "Rate of one copy over its size",
+                .note = "One copy at a time, with its latency. Bands are 95 % intervals.",
+                .x = size,
+                .y = rate,
+                .series = rate_curves(measured, rates_over_size, "bytes"),
+                .limits = link_limits(profile)});
+  add(section, {.title = "Time of one copy over its size",
+                .note = "Small copies take their latency, large ones their bytes over the rate.",
+                .x = size,
+                .y = {.label = "time", .unit = "s", .logarithmic = true},
+                .series = time_curves(measured, rates_over_size, "bytes")});
+  add(section, {.title = "Copies in a row: one direction beside the other",
+                .note = "The rate of further copies of this size, alone and while the other direction is busy.",
+                .x = size,
+                .y = rate,
+                .series = rate_curves(measured, bursts, "bytes"),
+                .limits = link_limits(profile)});
+  add(section, {.title = "Zero-copy: kernels that access pinned host memory",
+                .note = "The best rate of any access width for each number of thread blocks.",
+                .x = {.label = "thread blocks", .unit = "", .logarithmic = true},
+                .y = rate,
+                .series = rate_curves(measured, zero_copy, "blocks")});
+  add(section, {.title = "Pageable memory through pinned rings",
+                .note = "Host threads copy pageable bytes into pinned rings.",
+                .x = {.label = "host threads", .unit = "", .logarithmic = true},
+                .y = rate,
+                .series = rate_curves(measured, staging, "threads")});
+  section.figures.push_back(check_table(checked));
+  if (!measured.empty()) section.figures.emplace_back(all_figures(measured));
+  if (!profile.conditions.empty()) section.figures.emplace_back(conditions_of(profile));
+  return section;
+}
+
+}  // namespace shiplap::document

@@ -1,0 +1,90 @@
+#include <fmt/format.h>
+
+#include "shiplap/report/quantity.hpp"
+#include "shiplap/report/run_pictures.hpp"
+#include "shiplap/report/sections.hpp"
+#include "shiplap/report/timeline_plot.hpp"
+
+namespace shiplap::document {
+namespace {
+
+Table times_of(const Report& run) {
+  Table table{.title = "Times",
+              .columns = {{"what"},
+                          {"time", Align::right, "s"},
+                          {fmt::format("against {}", observed_label(run)), Align::right, "1"},
+                          {"runs", Align::right},
+                          {"spread", Align::right, "1"}}};
+  const auto add = [&](const char* what, const Interval<Seconds>& time, const std::vector<Seconds>& samples) {
+    std::vector<Cell> cells{what, time_cell(time), change_cell(time.value / run.observed.value)};
+    if (!samples.empty()) cells.push_back(count_cell(samples.size()));
+    std::vector<double> seconds;
+    for (const Seconds& sample : samples) seconds.push_back(sample.count());
+    if (samples.size() > 1) cells.push_back(percent_cell(relative_spread(seconds)));
+    table.add(std::move(cells));
+  };
+  add("predicted", run.planned.predicted, {});
+  add(observed_label(run), run.observed, run.samples);
+  if (run.ideal_overlap)
+    add(run.simulated ? "ideal overlap: the longest stage alone"
+                      : "ideal overlap: the longest stage alone, measured between the runs",
+        *run.ideal_overlap, run.ideal_overlap_samples);
+  if (run.bound) add("bound: no strategy is faster", Interval<Seconds>::exact(*run.bound), {});
+  return table;
+}
+
+Plot samples_of(const Report& run) {
+  Series samples{.name = observed_label(run), .is_line = false};
+  for (std::size_t i = 0; i < run.samples.size(); ++i)
+    samples.points.push_back({.x = static_cast<double>(i + 1), .y = run.samples[i].count()});
+  Plot plot{.title = "Time of each run",
+            .x = {.label = "run", .unit = ""},
+            .y = {.label = "time", .unit = "s"},
+            .series = {std::move(samples)},
+            .limits = {{.name = "predicted", .y = run.planned.predicted.value.count()}}};
+  if (run.bound) plot.limits.push_back({.name = "bound", .y = run.bound->count()});
+  return plot;
+}
+
+TimelinePlot timelines_of(const RunView& view) {
+  const char* label = observed_label(view.run);
+  TimelinePlot plot{.title = fmt::format("Timeline: predicted above {}", label),
+                    .note = fmt::format(
+                        "A row for each engine, a bar for each op, one colour for each chunk. Observed is one further "
+                        "run, which takes longer when it is traced; its times are from {}.",
+                        view.run.trace_source)};
+  if (!view.predicted_timeline.empty()) plot.panels.push_back(panel_of(view.predicted_timeline, "predicted"));
+  plot.panels.push_back(panel_of(view.timeline, label));
+  return plot;
+}
+
+std::string result_of(const Report& run) {
+  if (run.verified()) return "The result was verified against the host reference.";
+  return run.is_wrong() ? fmt::format("WRONG RESULT: {}.", *run.difference) : "The result was not verified.";
+}
+
+}  // namespace
+
+Section run_section(const RunView& view, const std::string& source) {
+  const Report& run = view.run;
+  Section section{.title = fmt::format("Run of {} by {}", run.job, run.planned.choice.strategy), .source = source};
+  std::string headline =
+      fmt::format("{} on {}: {} {}", run.job, run.device, observed_label(run), time_cell(run.observed).text);
+  if (const auto efficiency = run.efficiency()) headline += fmt::format(", {} of the bound", percent(*efficiency));
+  headline += fmt::format("; predicted {}", time_cell(run.planned.predicted).text);
+  headline +=
+      run.simulated
+          ? ", by the simulator that made both times"
+          : fmt::format(" ({})", signed_percent(prediction_error(run.planned.predicted.value, run.observed.value)));
+  section.headlines.push_back(run.is_wrong() ? fmt::format("{} {}.", result_of(run), headline) : headline + ".");
+  section.sentences.push_back(fmt::format("By {}. {}", to_string(run.planned.choice), result_of(run)));
+  if (run.pinning > Seconds{0})
+    section.sentences.push_back(fmt::format("Pinning takes {} before the runs: predicted, and not part of these times.",
+                                            to_string(run.pinning)));
+  section.figures.emplace_back(times_of(run));
+  if (run.samples.size() > 1) section.figures.emplace_back(samples_of(run));
+  if (!view.timeline.empty()) section.figures.emplace_back(timelines_of(view));
+  return section;
+}
+
+}  // namespace shiplap::document

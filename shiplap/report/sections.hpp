@@ -1,0 +1,60 @@
+// What people are shown of each kind of record: the answer, the reasons, tables and figures. A terminal, Markdown and a
+// page show the same section.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "shiplap/core/json.hpp"
+#include "shiplap/document/document.hpp"
+#include "shiplap/evaluate/evaluation.hpp"
+#include "shiplap/measure/compare.hpp"
+#include "shiplap/measure/node_result.hpp"
+#include "shiplap/pipeline/run_view.hpp"
+#include "shiplap/plan/adaptation_log.hpp"
+#include "shiplap/plan/strategy_map.hpp"
+#include "shiplap/profile/profile.hpp"
+#include "shiplap/report/adaptive_report.hpp"
+
+namespace shiplap::document {
+
+/// Rates over sizes, latencies, zero-copy, the verdict on each figure, all figures, and the conditions of a node.
+Section profile_section(const Profile&, const std::string& source = {});
+/// The figures of several nodes side by side, each beside the median of all.
+Section nodes_section(std::span<const Profile>);
+/// The best strategy over size and kernel time. `marks` are jobs, in bytes and seconds.
+Section map_section(const StrategyMap&, const std::vector<Mark>& marks);
+/// The errors of each model, their cost, the duels and what was skipped; predicted beside observed times, error
+/// distributions and worst points.
+Section evaluation_section(const Evaluation&, const std::string& source = {});
+/// The rate of an endless run, its choices and its decisions.
+Section adaptive_section(const AdaptiveRun&);
+/// The times of batches and the decisions of the log of an adaptive run, and whether they were made again as logged.
+Section adaptation_section(const Replay&, const std::string& source = {});
+
+/// Every figure of a check with its limit and its verdict.
+Table check_table(const std::vector<CheckedFigure>&);
+/// Whether the node is healthy, and the figure that is lowest beside what is expected of it; "" when none is known.
+std::string health_sentence(const std::string& node, const std::vector<CheckedFigure>&);
+/// The verdicts of a check, likely causes of low and bad figures, who used the node, and what was measured again.
+Section check_section(const NodeResult&, const std::string& source = {});
+/// Predicted and observed times of a run, whether its result is right, and its timelines. Times of a virtual device are
+/// called simulated, not observed.
+Section run_section(const RunView&, const std::string& source = {});
+/// The figures that became slower or faster, the worst first, and the conditions that differ; all figures are details.
+Section comparison_section(const Comparison&, const std::string& source = {});
+
+// The sections below read the JSON that programs print. They throw Error that names source and key for a value that is
+// missing or has another form.
+
+/// The candidates of `shiplap plan --json`.
+Section plan_section(const JsonReader&, const std::string& source = {});
+/// The rates of movers of `shiplap movers --json`.
+Section movers_section(const JsonReader&, const std::string& source = {});
+/// The advice and the timelines of `shiplap advise --json`.
+Section advice_section(const JsonReader&, const std::string& source = {});
+/// The curves and the claims of `shiplap reproduce`.
+Section reproduction_section(const JsonReader&, const std::string& source = {});
+
+}  // namespace shiplap::document

@@ -1,0 +1,156 @@
+#include "shiplap/report/sections.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "shiplap/document/text.hpp"
+
+namespace shiplap::document {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+/// What a terminal shows, without line breaks.
+template <class... Arguments>
+std::string shown(const Section& section, Arguments... arguments) {
+  return text(section, {.width = 1000}, arguments...);
+}
+
+CheckedFigure copies_with(Verdict verdict, double fraction, unsigned attempts = 1) {
+  CheckedFigure figure;
+  figure.what = "copies to the GPU";
+  figure.measured = "27.80 GB/s";
+  figure.limit = "63.02 GB/s";
+  figure.fraction = fraction;
+  figure.expected = 0.72;
+  figure.verdict = verdict;
+  figure.attempts = attempts;
+  return figure;
+}
+
+NodeResult result_with(CheckedFigure figure) {
+  return {.node = "n7",
+          .gpu = "cuda:0",
+          .verdict = figure.verdict,
+          .busy = {},
+          .figures = {figure},
+          .attempts = figure.attempts,
+          .origin = Origin::measured};
+}
+
+TEST(CheckSection, says_who_used_the_node_and_that_nothing_was_judged) {
+  NodeResult checked = result_with(copies_with(Verdict::unknown, 0, 0));
+  checked.busy = {"process 4242, python3 holds memory of the GPU"};
+  EXPECT_THAT(shown(check_section(checked)),
+              HasSubstr("The node is busy, so it was not measured: process 4242, python3 holds"));
+  NodeResult measured = result_with(copies_with(Verdict::busy, 0.4));
+  measured.busy = checked.busy;
+  EXPECT_THAT(shown(check_section(measured)),
+              AllOf(HasSubstr("The node is busy, so bad figures are not judged: process 4242"), HasSubstr("40.0 %")));
+}
+
+TEST(CheckSection, says_which_figures_were_measured_again_and_how_often) {
+  EXPECT_THAT(shown(check_section(result_with(copies_with(Verdict::bad, 0.4, 3)))),
+              AllOf(HasSubstr("Measured in 3 attempts"), HasSubstr("copies to the GPU (bad)")));
+  EXPECT_THAT(shown(check_section(result_with(copies_with(Verdict::good, 0.9)))), Not(HasSubstr("attempts")));
+}
+
+TEST(CheckSection, gives_the_causes_of_a_bad_figure_and_begins_with_the_verdict) {
+  CheckedFigure bad = copies_with(Verdict::bad, 0.4);
+  bad.causes = "a link that is trained too narrow";
+  const std::string text = shown(check_section(result_with(bad)));
+  EXPECT_THAT(text, AllOf(HasSubstr("something is wrong, 1 bad"),
+                          HasSubstr("copies to the GPU: a link that is trained too narrow.")));
+  EXPECT_LT(text.find("something is wrong"), text.find("27.80 GB/s"));
+}
+
+Comparison one_slower_of_two() {
+  const auto figure = [](const char* primitive, double ms) {
+    shiplap::Figure made;
+    made.primitive = primitive;
+    made.time = Interval<Seconds>::exact(milliseconds(ms));
+    return made;
+  };
+  Comparison comparison;
+  comparison.figures = {{.baseline = figure("copy.a", 1),
+                         .now = figure("copy.a", 1),
+                         .slower = Interval<double>::exact(1),
+                         .change = Change::same},
+                        {.baseline = figure("copy.b", 1),
+                         .now = figure("copy.b", 2),
+                         .slower = Interval<double>::exact(2),
+                         .change = Change::degraded}};
+  comparison.conditions = {{"gpu.link", "5 x16", "5 x8"}};
+  return comparison;
+}
+
+TEST(ComparisonSection, lists_what_changed_and_all_figures_on_request) {
+  const Section section = comparison_section(one_slower_of_two());
+  EXPECT_THAT(shown(section), AllOf(HasSubstr("2 figures compared: 1 degraded, 0 better"), HasSubstr("copy.b"),
+                                    HasSubstr("+100 %"), HasSubstr("5 x8"), Not(HasSubstr("copy.a"))));
+  EXPECT_THAT(shown(section, Detail::all), HasSubstr("copy.a"));
+}
+
+TEST(ComparisonSection, says_which_side_was_simulated_and_how_many_figures_only_one_has) {
+  Comparison comparison = one_slower_of_two();
+  comparison.now_simulated = true;
+  for (int i = 0; i < 8; ++i) comparison.only_now.push_back("row " + std::to_string(i));
+  EXPECT_THAT(shown(comparison_section(comparison)),
+              AllOf(HasSubstr("The profile to judge was measured on a simulated device"),
+                    HasSubstr("8 only now: row 0; "), HasSubstr("row 5; and 2 more"), Not(HasSubstr("row 6"))));
+}
+
+Evaluation two_groups() {
+  const auto point = [](std::uint32_t chunks, double observed_ms, double predicted_ms) {
+    return EvaluatedPoint{.choice = {.strategy = "streams", .chunks = chunks},
+                          .predicted = Interval<Seconds>::exact(milliseconds(predicted_ms)),
+                          .models = {{"simulation", milliseconds(predicted_ms)}},
+                          .busiest = Engine::copy_d2h,
+                          .busy = 0.875,
+                          .samples_ms = {observed_ms},
+                          .verified = true,
+                          .difference = {}};
+  };
+  EvaluatedWorkload workload{
+      .name = "work", .memory = MemoryKind::pageable, .points = {point(1, 10, 10.5), point(8, 10, 8)}};
+  workload.skipped = {{{.strategy = "explicit"}, "its arrays are pageable"}};
+  workload.groups = {{.choices = 1, .automatic_ms = {10}, .ideal_overlap_ms = {}},
+                     {.choices = 1, .automatic_ms = {10.4}, .ideal_overlap_ms = {}}};
+  workload.duel = Duel{.automatic = {.chunks = 1},
+                       .winner = {.chunks = 8},
+                       .automatic_ms = {10},
+                       .winner_ms = {10},
+                       .ideal_overlap_ms = {}};
+  return {.device = "cuda:0",
+          .device_name = "a GPU",
+          .conditions = {},
+          .profile = "p",
+          .profile_hash = "0123",
+          .workloads = {workload},
+          .transfers = {}};
+}
+
+TEST(EvaluationSection, names_the_worst_point_with_the_busiest_engine_skips_with_reasons_and_the_drift) {
+  for (const std::string& shown :
+       {text(evaluation_section(two_groups()), {.width = 400}), markdown(evaluation_section(two_groups()))})
+    for (const char* word :
+         {"a GPU (cuda:0)", "−20.0 %", "work, pageable memory", "streams, 8 chunks", "copy D2H, 87.5 %",
+          "its arrays are pageable", "moved by at most 4.0 %", "Every result was verified."})
+      EXPECT_NE(shown.find(word), std::string::npos) << word << " in\n" << shown;
+}
+
+TEST(EvaluationSection, says_first_that_results_are_wrong) {
+  Evaluation evaluation = two_groups();
+  evaluation.workloads[0].points[0].verified = false;
+  evaluation.workloads[0].points[0].difference = "y[3] is 1 instead of 2";
+  const std::string shown = text(evaluation_section(evaluation), {.width = 400});
+  EXPECT_LT(shown.find("1 WRONG"), shown.find("Every model"));
+  EXPECT_NE(shown.find("y[3] is 1 instead of 2"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace shiplap::document
