@@ -11,7 +11,7 @@
 #include "shiplap/device/cuda/cuda_device.hpp"
 #include "tests/device/cuda/fake_api.hpp"
 #include "tests/device/cuda/fault_memory.hpp"
-#include "tests/device/cuda/fault_schedules.hpp"
+#include "tests/device/suite/transfers.hpp"
 #include "tests/support/message_of.hpp"
 
 namespace shiplap {
