@@ -155,18 +155,21 @@ TEST_P(DeviceErrors, of_streams_that_cannot_be_shared_leave_those_of_the_first_e
   const TransferMemory memory = memory_for(schedule);
   const TransferMemory of_agents = memory_for(agents);
   const auto first = device->prepare(schedule, memory.bindings);
-  const std::size_t before = tested->in_use();
   const auto behind = [&](const Execution& other, const Schedule& next, const TransferMemory& used) {
-    return [&] { device->prepare_behind(other, next, used.bindings); };
+    device->prepare_behind(other, next, used.bindings);
   };
-  EXPECT_THROW(behind(*first, as_graph(schedule), memory)(), Unsupported);
-  EXPECT_THROW(behind(*first, agents, of_agents)(), Unsupported);
-  EXPECT_THROW(behind(*device->prepare(agents, of_agents.bindings), schedule, memory)(), Unsupported);
-  EXPECT_THROW(behind(*device->prepare(as_graph(schedule), memory.bindings), schedule, memory)(), Unsupported);
-  EXPECT_EQ(message_of(behind(*first, through_the_host(schedule), memory)),
-            "of executions in the same streams, one lets GPUs address each other's memory and another does not");
-  EXPECT_EQ(message_of([&] { tested->open(1)->prepare_behind(*first, schedule, memory.bindings); }),
-            "an execution can only share the streams of one that the same device has prepared");
+  std::size_t before = 0;
+  for (int round = 0; round < 2; ++round) {
+    EXPECT_THROW(behind(*first, as_graph(schedule), memory), Unsupported);
+    EXPECT_THROW(behind(*first, agents, of_agents), Unsupported);
+    EXPECT_THROW(behind(*device->prepare(agents, of_agents.bindings), schedule, memory), Unsupported);
+    EXPECT_THROW(behind(*device->prepare(as_graph(schedule), memory.bindings), schedule, memory), Unsupported);
+    EXPECT_EQ(message_of([&] { behind(*first, through_the_host(schedule), memory); }),
+              "of executions in the same streams, one lets GPUs address each other's memory and another does not");
+    EXPECT_EQ(message_of([&] { tested->open(1)->prepare_behind(*first, schedule, memory.bindings); }),
+              "an execution can only share the streams of one that the same device has prepared");
+    if (round == 0) before = tested->in_use();
+  }
   EXPECT_EQ(tested->in_use(), before);
   first->run();
   memory.expect_output();
@@ -419,7 +422,7 @@ std::string overdue_message(TestedDevice& tested, Execution& execution, const Tr
 }
 
 TEST_P(DeviceEnds, when_the_time_limit_passes_come_at_once_whoever_waits_for_the_run) {
-  for (const Schedule& schedule : {three_streams_inverting(), host_agents_inverting()})
+  for (const Schedule& schedule : {three_streams_inverting(), host_copies_inverting()})
     for (const bool hold : {false, true}) {
       if (hold && !can_be_held(schedule)) continue;
       const TransferMemory memory = memory_for(schedule);

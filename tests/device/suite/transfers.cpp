@@ -82,6 +82,39 @@ Buffers add_buffers(Schedule& s) {
           s.add_buffer({"out", Place::host(), MemoryKind::pinned, all_chunks})};
 }
 
+Schedule by_host_agents(bool with_calls) {
+  Schedule s;
+  s.agents = {{"submits"}, {"copies"}};
+  const BufferId from = s.add_buffer({"in", Place::host(), MemoryKind::pageable, all_chunks});
+  const BufferId ring_in = s.add_buffer({"ring in", Place::host(), MemoryKind::pinned, all_chunks});
+  const BufferId gpu = s.add_buffer({"gpu", Place::gpu(), MemoryKind::device, all_chunks});
+  const BufferId locked = s.add_buffer({"pinned for a while", Place::host(), MemoryKind::pageable, all_chunks});
+  const BufferId made = s.add_buffer({"allocated for a while", Place::gpu(), MemoryKind::device, all_chunks});
+  const BufferId ring_out = s.add_buffer({"ring out", Place::host(), MemoryKind::pinned, all_chunks});
+  const BufferId to = s.add_buffer({"out", Place::host(), MemoryKind::pageable, all_chunks});
+  const KernelId invert = s.add_kernel("invert");
+  const StreamId in = s.add_stream("in");
+  const StreamId out = s.add_stream("out");
+  using Kind = HostCall::Kind;
+  if (with_calls) {
+    s.add(call(Kind::pin, locked));
+    s.add(call(Kind::allocate, made));
+    s.add(call(Kind::create_stream));
+  }
+  for (std::uint32_t c = 0; c < transfer_chunks; ++c) {
+    const OpId filled = s.add(by_host(from, ring_in, c));
+    s.add(copy(ring_in, gpu, c, in, {filled}));
+    const OpId done = s.add(kernel(invert, gpu, gpu, c, in));
+    const OpId back = s.add(copy(gpu, ring_out, c, out, {done}));
+    s.add(by_host(ring_out, to, c, {back}));
+  }
+  if (!with_calls) return s;
+  s.add(call(Kind::destroy_stream));
+  s.add(call(Kind::release, made));
+  s.add(call(Kind::unpin, locked));
+  return s;
+}
+
 }  // namespace
 
 Schedule three_streams_inverting() {
@@ -184,35 +217,9 @@ Schedule prefetches_inverting() {
   return s;
 }
 
-Schedule host_agents_inverting() {
-  Schedule s;
-  s.agents = {{"submits"}, {"copies"}};
-  const BufferId from = s.add_buffer({"in", Place::host(), MemoryKind::pageable, all_chunks});
-  const BufferId ring_in = s.add_buffer({"ring in", Place::host(), MemoryKind::pinned, all_chunks});
-  const BufferId gpu = s.add_buffer({"gpu", Place::gpu(), MemoryKind::device, all_chunks});
-  const BufferId locked = s.add_buffer({"pinned for a while", Place::host(), MemoryKind::pageable, all_chunks});
-  const BufferId made = s.add_buffer({"allocated for a while", Place::gpu(), MemoryKind::device, all_chunks});
-  const BufferId ring_out = s.add_buffer({"ring out", Place::host(), MemoryKind::pinned, all_chunks});
-  const BufferId to = s.add_buffer({"out", Place::host(), MemoryKind::pageable, all_chunks});
-  const KernelId invert = s.add_kernel("invert");
-  const StreamId in = s.add_stream("in");
-  const StreamId out = s.add_stream("out");
-  using Kind = HostCall::Kind;
-  s.add(call(Kind::pin, locked));
-  s.add(call(Kind::allocate, made));
-  s.add(call(Kind::create_stream));
-  for (std::uint32_t c = 0; c < transfer_chunks; ++c) {
-    const OpId filled = s.add(by_host(from, ring_in, c));
-    s.add(copy(ring_in, gpu, c, in, {filled}));
-    const OpId done = s.add(kernel(invert, gpu, gpu, c, in));
-    const OpId back = s.add(copy(gpu, ring_out, c, out, {done}));
-    s.add(by_host(ring_out, to, c, {back}));
-  }
-  s.add(call(Kind::destroy_stream));
-  s.add(call(Kind::release, made));
-  s.add(call(Kind::unpin, locked));
-  return s;
-}
+Schedule host_agents_inverting() { return by_host_agents(true); }
+
+Schedule host_copies_inverting() { return by_host_agents(false); }
 
 Schedule two_gpus_inverting_twice() {
   Schedule s;

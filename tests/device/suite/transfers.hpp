@@ -26,6 +26,8 @@ Schedule prefetches_inverting();
 /// Two host threads: one copies through rings and waits for the GPU, one submits and pins, allocates and makes a
 /// stream.
 Schedule host_agents_inverting();
+/// Two host threads that only copy and submit: CUDA waits for all kernels when memory is released.
+Schedule host_copies_inverting();
 /// Two GPUs and two host threads, of which one goes to and fro between the GPUs.
 Schedule two_gpus_inverting_twice();
 /// The second host thread works on gpu 1. In between it allocates memory on gpu 0 and creates a stream, and releases
