@@ -1,15 +1,9 @@
 // What a device must do to execute schedules, and what it answers where it can do no more.
 #include "shiplap/device/device.hpp"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <array>
-#include <map>
 #include <memory>
-#include <optional>
-#include <utility>
-#include <vector>
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/device/measurable_device.hpp"
@@ -21,8 +15,6 @@
 
 namespace shiplap {
 namespace {
-
-using ::testing::HasSubstr;
 
 /// A device that executes and cannot do more.
 class Executor final : public Device {

@@ -1,5 +1,4 @@
-// What is the caller's stays as it was on a real GPU: its current GPU, its contexts, its pins, its graphs. And a run
-// has ended when it says so.
+// What is the caller's on a real GPU: its contexts, its kernels, its graphs, its files, its access between GPUs.
 #include <cuda.h>
 #include <cuda_runtime.h>
 #include <dlfcn.h>
@@ -10,8 +9,6 @@
 #include <unistd.h>
 
 #include <cstring>
-#include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <thread>

@@ -1,12 +1,10 @@
-// Faults that only a real GPU has: a kernel that traps, memory that is not there, what a run that failed leaves on the
-// GPU.
+// A fault that only a real GPU has: a kernel that traps.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
 #include <cstdio>
 #include <cstdlib>
-#include <stdexcept>
 #include <string>
 
 #include "shiplap/core/error.hpp"

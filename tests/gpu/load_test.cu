@@ -1,10 +1,7 @@
-// Many jobs on one GPU at a time, runs that are stopped at every chunk, and kernels and streams that never end.
+// Many jobs on one GPU at a time, and kernels and streams that never end.
 #include <cuda_runtime.h>
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
-#include <stdexcept>
 #include <thread>
 #include <vector>
 

@@ -1,7 +1,6 @@
 // Recordings of the GPU's activity: one at a time, and none where CUPTI cannot record. Needs no GPU.
 #include "shiplap/device/cuda/activity.hpp"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <optional>

@@ -4,10 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdint>
 #include <memory>
 #include <set>
-#include <string>
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/device/cuda/cuda_device.hpp"

@@ -1,7 +1,6 @@
 // The calling thread's GPU, which everything leaves as it was. Needs no GPU: every call is faked.
 #include "shiplap/device/cuda/callers_gpu.hpp"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>

@@ -1,7 +1,6 @@
 // The CUDA device on a real GPU.
 #include "shiplap/device/cuda/cuda_device.hpp"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,19 +18,17 @@
 namespace shiplap {
 namespace {
 
-using ::testing::AllOf;
 using testing::bindings_of;
-using ::testing::HasSubstr;
 using testing::memory_for;
 using testing::schedule_for;
 using CudaDevice = testing::OnGpu;
 
 /// `count` copies of `size` bytes one after the other, to and fro between host and GPU buffers of that size each.
-Schedule copies(std::uint32_t count, Bytes size, MemoryKind host_memory = MemoryKind::pinned) {
+Schedule copies(std::uint32_t count, Bytes size) {
   Schedule s;
-  const BufferId host = s.add_buffer({"host", Place::host(), host_memory, size});
+  const BufferId host = s.add_buffer({"host", Place::host(), MemoryKind::pinned, size});
   const BufferId gpu = s.add_buffer({"GPU", Place::gpu(), MemoryKind::device, size});
-  const BufferId back = s.add_buffer({"back", Place::host(), host_memory, size});
+  const BufferId back = s.add_buffer({"back", Place::host(), MemoryKind::pinned, size});
   const StreamId stream = s.add_stream("copies");
   for (std::uint32_t i = 0; i < count; ++i) {
     const Region from{i % 2 == 0 ? host : gpu, 0_B, size};

@@ -28,7 +28,6 @@ using ::testing::HasSubstr;
 struct CudaDeviceFake : ::testing::Test {
   Api api = fake_api();
   std::unique_ptr<Device> device = open_cuda(0, api);
-  int before = fake_cuda().live();
 };
 
 TEST_F(CudaDeviceFake, has_no_pinned_memory_on_a_gpu) {

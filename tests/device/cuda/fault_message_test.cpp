@@ -3,8 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <functional>
-#include <stdexcept>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -21,13 +19,11 @@ namespace {
 
 using ::testing::AllOf;
 using testing::fake_cuda;
-using testing::FakeCuda;
 using testing::FaultMemory;
 using testing::faults;
 using testing::faulty_api;
 using ::testing::HasSubstr;
 using ::testing::Not;
-using testing::transfer_chunks;
 
 struct OnFakeGpus : ::testing::Test {
   OnFakeGpus() {

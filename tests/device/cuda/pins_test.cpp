@@ -1,14 +1,10 @@
-// Memory of the caller that several holders pin, in parts and in several threads. Needs no GPU: every call is faked.
+// Memory of the caller that other code has pinned too, and plans that pin. Needs no GPU: every call is faked.
 #include "shiplap/device/cuda/pins.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <chrono>
 #include <memory>
-#include <optional>
-#include <thread>
 #include <vector>
 
 #include "shiplap/core/error.hpp"

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <memory>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -27,13 +26,11 @@ struct RefusalFixture : ::testing::Test {
     fake_cuda().devices = 2;
     device = open_cuda(0, api);
     both = open_cuda(std::vector{0, 1}, api);
-    before = fake_cuda().live();
   }
 
   Api api = fake_api();
   std::unique_ptr<MeasurableDevice> device;
   std::unique_ptr<MeasurableDevice> both;  ///< GPUs
-  int before = 0;
 };
 using CudaRefusal = RefusalFixture;
 
@@ -88,10 +85,9 @@ TEST_F(CudaRefusal, to_manage_memory_names_the_gpu_that_does_not_move_its_pages)
             "cuda:1 does not move pages of managed memory on demand");
 }
 
-/// A kernel that reads one buffer.
-Schedule reading(Place place, MemoryKind kind) {
+TEST_F(CudaRefusal, of_a_kernel_that_would_address_pageable_memory) {
   Schedule s;
-  const BufferId buffer = s.add_buffer({"x", place, kind, 256_B});
+  const BufferId buffer = s.add_buffer({"x", Place::host(), MemoryKind::pageable, 256_B});
   s.add({.what = Kernel{.kernel = s.add_kernel("read"),
                         .items = 1,
                         .operands = {{{buffer, 0_B, 256_B}, AccessMode::read}},
@@ -99,13 +95,10 @@ Schedule reading(Place place, MemoryKind kind) {
          .stream = s.add_stream("compute"),
          .agent = AgentId{0},
          .after = {}});
-  return s;
-}
-
-TEST_F(CudaRefusal, of_a_kernel_that_would_address_pageable_memory) {
+  const int before = fake_cuda().live();
   const Memory pageable = device->allocate(Place::host(), MemoryKind::pageable, 256_B);
   const Bindings bindings{.buffers = {pageable.data()}, .kernels = {testing::inverting_kernel(api)}};
-  EXPECT_EQ(message_of<Unsupported>([&] { device->prepare(reading(Place::host(), MemoryKind::pageable), bindings); }),
+  EXPECT_EQ(message_of<Unsupported>([&] { device->prepare(s, bindings); }),
             "kernel read of chunk 0 (op 0): a kernel cannot address the pageable buffer x: copy it, or have it mapped");
   EXPECT_EQ(fake_cuda().live(), before);
 }

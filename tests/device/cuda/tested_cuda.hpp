@@ -2,7 +2,6 @@
 #pragma once
 
 #include <numeric>
-#include <string>
 
 #include "shiplap/device/cuda/cuda_device.hpp"
 #include "shiplap/device/cuda/handles.hpp"

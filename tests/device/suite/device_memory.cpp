@@ -170,9 +170,9 @@ TEST_P(DeviceMemory, is_pinned_beside_a_pinned_range_and_not_across_its_border) 
 }
 
 TEST_P(DeviceMemory, that_others_have_pinned_stays_pinned_when_a_holder_goes) {
-  const Memory allocated = device->allocate(Place::host(), MemoryKind::pinned, 64_KiB);
-  { const Memory part = device->pin(allocated.data(), 4_KiB); }
-  EXPECT_EQ(device->kind_of(allocated.data(), 64_KiB), MemoryKind::pinned);
+  const Memory ours = device->allocate(Place::host(), MemoryKind::pinned, 64_KiB);
+  { const Memory part = device->pin(ours.data(), 4_KiB); }
+  EXPECT_EQ(device->kind_of(ours.data(), 64_KiB), MemoryKind::pinned);
 }
 
 // An op that pins is one more holder.

@@ -379,8 +379,8 @@ TEST_P(DeviceEnds, when_a_graph_is_stopped_come_before_its_launch) {
   }
 }
 
-constexpr Seconds limit = milliseconds(50);
-constexpr Seconds soon = Seconds{1};  ///< what threads and the driver may add on a busy host
+constexpr Seconds time_limit = milliseconds(50);
+constexpr Seconds host_delay = Seconds{1};  ///< what threads and the driver may add on a busy host
 
 /// Lets no launch end while it lives.
 class Endless {
@@ -403,17 +403,17 @@ std::string overdue_message(TestedDevice& tested, Execution& execution, const Tr
     const Endless endless(tested);
     const Seconds began = wall_clock();
     message = message_of([&] { execution.run(options); });
-    EXPECT_LT(wall_clock() - began, limit + soon);
+    EXPECT_LT(wall_clock() - began, time_limit + host_delay);
     EXPECT_EQ(execution.overdue(), tested.leaves_work_in_flight());
     if (execution.overdue()) {
-      EXPECT_GE(wall_clock() - began, limit);
+      EXPECT_GE(wall_clock() - began, time_limit);
       EXPECT_THROW(execution.submit(), TimedOut) << "its memory is still in use";
       EXPECT_THROW(execution.wait(), TimedOut);
     } else {
       EXPECT_THROW(execution.wait(), Error) << "nothing is in flight";
     }
   }
-  for (const Deadline deadline = Deadline::in(soon); execution.overdue() && !deadline.passed();)
+  for (const Deadline deadline = Deadline::in(host_delay); execution.overdue() && !deadline.passed();)
     std::this_thread::yield();
   EXPECT_FALSE(execution.overdue());
   execution.run({.limit = Seconds{10}});
@@ -427,8 +427,8 @@ TEST_P(DeviceEnds, when_the_time_limit_passes_come_at_once_whoever_waits_for_the
       if (hold && !can_be_held(schedule)) continue;
       const TransferMemory memory = memory_for(schedule);
       const auto execution = device->prepare(schedule, memory.bindings);
-      EXPECT_THAT(overdue_message(*tested, *execution, memory, {.hold = hold, .limit = limit}),
-                  AllOf(HasSubstr("time limit of " + to_string(limit)), HasSubstr("GPU")));
+      EXPECT_THAT(overdue_message(*tested, *execution, memory, {.hold = hold, .limit = time_limit}),
+                  AllOf(HasSubstr("time limit of " + to_string(time_limit)), HasSubstr("GPU")));
     }
 }
 
@@ -444,7 +444,7 @@ TEST_P(DeviceEnds, when_the_time_limit_passes_come_at_once_after_an_error_and_af
     });
     const auto execution = device->prepare(schedule, memory.bindings);
     EXPECT_THAT(
-        overdue_message(*tested, *execution, memory, {.stop = [&] { return stops && launched; }, .limit = limit}),
+        overdue_message(*tested, *execution, memory, {.stop = [&] { return stops && launched; }, .limit = time_limit}),
         HasSubstr(stops ? "was stopped before" : "no such item"));
   }
 }

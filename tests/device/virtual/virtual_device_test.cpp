@@ -2,9 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <limits>
-#include <tuple>
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/device/host_work.hpp"
