@@ -1,5 +1,4 @@
-// What is the caller's stays as it was on a real GPU: its current GPU, its contexts, its pins, its graphs. And a run
-// has ended when it says so.
+// What is the caller's on a real GPU: its contexts, its kernels, its graphs, its files, its access between GPUs.
 #include <cuda.h>
 #include <cuda_runtime.h>
 #include <dlfcn.h>
@@ -10,8 +9,6 @@
 #include <unistd.h>
 
 #include <cstring>
-#include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <thread>
@@ -51,70 +48,6 @@ bool has_context(int gpu) {
   EXPECT_EQ(of_driver<decltype(cuDevicePrimaryCtxGetState)>("cuDevicePrimaryCtxGetState")(device, &flags, &active),
             CUDA_SUCCESS);
   return active != 0;
-}
-
-Schedule copies_by_two_agents(Bytes size) {
-  Schedule s;
-  s.agents = {{.name = "main"}, {.name = "helper"}};
-  const BufferId host = s.add_buffer({"host", Place::host(), MemoryKind::pinned, size});
-  const BufferId gpu = s.add_buffer({"gpu", Place::gpu(), MemoryKind::device, size});
-  const StreamId only = s.add_stream("only");
-  s.add({.what = Copy{{gpu, 0_B, 4_KiB}, {host, 0_B, 4_KiB}}, .stream = only, .agent = AgentId{1}, .after = {}});
-  s.add({.what = Copy{{gpu, 4_KiB, size - 4_KiB}, {host, 4_KiB, size - 4_KiB}},
-         .stream = only,
-         .agent = AgentId{0},
-         .after = {}});
-  return s;
-}
-
-TEST_F(CallerOnGpu, has_all_bytes_when_a_run_of_two_agents_in_one_stream_has_ended) {
-  constexpr Bytes size = 1_GiB;
-  const Memory host = device->allocate(Place::host(), MemoryKind::pinned, size);
-  const Memory gpu = device->allocate(Place::gpu(), MemoryKind::device, size);
-  ASSERT_EQ(cudaMemset(gpu.data(), 7, size.count), cudaSuccess);
-  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
-  const auto execution =
-      device->prepare(copies_by_two_agents(size), {.buffers = {host.data(), gpu.data()}, .kernels = {}});
-  for (int run = 0; run < 3; ++run) {
-    std::memset(host.data(), 0, size.count);
-    const RunResult result = execution->run();
-    EXPECT_EQ(host.data()[size.count - 1], std::byte{7}) << run;
-    EXPECT_GT(result.timeline.makespan, milliseconds(10)) << "1 GiB at 100 GB/s";
-  }
-}
-
-TEST_F(CallerOnGpu, pins_ranges_of_which_parts_outlive_the_whole) {
-  std::vector<std::byte> data(4 << 20, std::byte{1});
-  std::optional<Memory> whole = device->pin(data.data(), 4_MiB);
-  const Memory part = device->pin(data.data() + (1 << 20), 1_MiB);
-  whole.reset();
-  EXPECT_EQ(device->kind_of(part.data(), part.size()), MemoryKind::pinned);
-}
-
-TEST_F(CallerOnGpu, is_refused_more_than_is_pinned_at_an_address) {
-  std::vector<std::byte> data(4 << 20, std::byte{1});
-  const Memory few = device->pin(data.data(), 4_KiB);
-  EXPECT_THAT(message_of([&] { device->pin(data.data(), 4_MiB); }), HasSubstr("a part is pinned already"));
-  EXPECT_THAT(message_of([&] { device->kind_of(data.data(), 4_MiB); }), HasSubstr("only a part is pinned"));
-  Schedule s;
-  const BufferId host = s.add_buffer({"host", Place::host(), MemoryKind::pinned, 4_MiB});
-  const BufferId gpu = s.add_buffer({"gpu", Place::gpu(), MemoryKind::device, 4_MiB});
-  s.add({.what = Copy{{host, 0_B, 4_MiB}, {gpu, 0_B, 4_MiB}},
-         .stream = s.add_stream("in"),
-         .agent = AgentId{0},
-         .after = {}});
-  const Memory on_gpu = device->allocate(Place::gpu(), MemoryKind::device, 4_MiB);
-  EXPECT_THAT(message_of([&] {
-                device->prepare(s, {.buffers = {data.data(), on_gpu.data()}, .kernels = {}});
-              }),
-              HasSubstr("only a part is pinned"));
-}
-
-TEST_F(CallerOnGpu, may_have_pinned_neighbours_in_one_page) {
-  std::vector<std::byte> data(1 << 20, std::byte{1});
-  const Memory first = device->pin(data.data() + 100, 5000_B);
-  const Memory second = device->pin(data.data() + 5200, 20000_B);
-  EXPECT_EQ(device->kind_of(second.data(), second.size()), MemoryKind::pinned);
 }
 
 TEST_F(CallerOnGpu, launches_kernels_by_the_driver_that_a_trace_finds) {
@@ -200,17 +133,6 @@ TEST_F(CallerOnGpu, captures_runs_that_do_their_work_in_every_launch) {
     prepared.run();
     EXPECT_EQ(job.wrong(), "") << "by itself";
   }
-}
-
-TEST_F(CallerOnGpu, opens_no_gap_in_a_stream_that_is_being_captured) {
-  cudaStream_t stream = nullptr;
-  ASSERT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
-  ASSERT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed), cudaSuccess);
-  EXPECT_THROW(device->open_gap(stream), Unsupported);
-  cudaGraph_t graph = nullptr;
-  EXPECT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
-  EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
-  EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
 }
 
 __global__ void add_one(const float* in, float* out, unsigned count) {

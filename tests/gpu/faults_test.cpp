@@ -1,12 +1,10 @@
-// Faults that only a real GPU has: a kernel that traps, memory that is not there, what a run that failed leaves on the
-// GPU.
+// A fault that only a real GPU has: a kernel that traps.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
 #include <cstdio>
 #include <cstdlib>
-#include <stdexcept>
 #include <string>
 
 #include "shiplap/core/error.hpp"
@@ -107,71 +105,6 @@ TEST_F(FaultsOnGpu, have_the_kernel_that_traps_named_where_launches_wait) {
   const Ended ended = run_in_a_process("plain", true);
   expect_error(ended);
   EXPECT_THAT(ended.output, HasSubstr("kernel invert of chunk 1 (op 4)")) << ended.output;
-}
-
-// --- Memory ---
-
-Api generous;  // tables must outlive their devices' memory
-
-TEST_F(FaultsOnGpu, name_what_is_wanted_when_the_card_itself_refuses_the_memory) {
-  generous = real_api();
-  generous.mem_get_info = [](std::size_t* free, std::size_t* total) {
-    *free = *total = std::size_t{1} << 50;
-    return cudaSuccess;
-  };
-  const Bytes wanted = device->info().memory + 1_GiB;
-  EXPECT_THAT(message_of([&] { device->allocate(Place::gpu(), MemoryKind::device, wanted); }),
-              AllOf(HasSubstr(to_string(wanted) + " of device memory are needed"), HasSubstr("are free on cuda:0")));
-  const auto unaware = open_cuda(0, generous);
-  EXPECT_THAT(message_of([&] { unaware->allocate(Place::gpu(), MemoryKind::device, wanted); }),
-              AllOf(HasSubstr("cudaMalloc failed (" + to_string(wanted) + " of device memory on cuda:0)"),
-                    HasSubstr("cudaErrorMemoryAllocation"), HasSubstr("use more chunks")));
-  EXPECT_EQ(cudaPeekAtLastError(), cudaSuccess);
-}
-
-TEST_F(FaultsOnGpu, name_what_is_wanted_when_the_host_has_not_that_much_to_pin) {
-  constexpr Bytes wanted{std::uint64_t{1} << 50};
-  for (const MemoryKind kind : {MemoryKind::pinned, MemoryKind::driver_pinned})
-    EXPECT_THAT(message_of([&] { device->allocate(Place::host(), kind, wanted); }),
-                AllOf(HasSubstr(to_string(wanted)), HasSubstr("are available"), HasSubstr("use smaller arrays")));
-}
-
-std::size_t free_memory() {
-  std::size_t free = 0, total = 0;
-  EXPECT_EQ(cudaMemGetInfo(&free, &total), cudaSuccess);
-  return free;
-}
-
-TEST_F(FaultsOnGpu, leave_as_much_memory_on_the_gpu_when_a_kernels_function_throws) {
-  bool throws = true;
-  const auto fault = [&](const Launch&) {
-    if (throws) throw std::runtime_error("no such item");
-  };
-  const auto fail = [&](const Schedule& schedule, const RunOptions& options) {
-    Faulty faulty(*device, api, schedule, fault);
-    throws = true;
-    std::unique_ptr<Execution> execution;
-    EXPECT_THAT(message_of([&] {
-                  execution = device->prepare(faulty.schedule, faulty.memory.bindings);
-                  execution->run(options);
-                }),
-                HasSubstr("kernel invert of chunk 1 (op 4): no such item"));
-    EXPECT_EQ(cudaPeekAtLastError(), cudaSuccess);
-    faulty.memory.expect_whole_chunks();
-    throws = false;
-    faulty.memory.reset();
-    if (execution == nullptr) execution = device->prepare(faulty.schedule, faulty.memory.bindings);
-    execution->run(options);
-    faulty.memory.expect_output();
-  };
-  std::size_t before = 0;
-  for (int round = 0; round < 5; ++round) {
-    for (const RunOptions& options : {RunOptions{}, RunOptions{.hold = true}, RunOptions{.trace = Trace::events}})
-      fail(testing::three_streams_inverting(), options);
-    fail(graph(), {});
-    if (round == 0) before = free_memory();  // what the driver and the device keep they have by then
-  }
-  EXPECT_EQ(free_memory(), before);
 }
 
 }  // namespace

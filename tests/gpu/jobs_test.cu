@@ -180,21 +180,6 @@ TEST_F(JobsOnGpu, run_between_what_the_callers_stream_does_before_and_after) {
   cudaStreamDestroy(stream);
 }
 
-TEST_F(JobsOnGpu, stop_between_chunks_when_they_are_told_to) {
-  Stencil stencil;
-  const auto job = stencil.job().takes(milliseconds(1));
-  std::stop_source stop;
-  const auto stopping = job.kernel([&](cudaStream_t, Chunk chunk, auto...) {
-    if (chunk.first >= rows / 2) stop.request_stop();
-  });
-  Job pageable = stopping;
-  for (Array& array : pageable.arrays) array.memory = MemoryKind::pageable;
-  Prepared prepared =
-      prepare(*device, pageable, {.strategy = "staged", .chunks = 30, .threads = 2}, {.device_memory = 64_MiB});
-  EXPECT_THROW(prepared.run({.stop = [&] { return stop.stop_requested(); }}), Cancelled);
-  EXPECT_NO_THROW(prepared.run());
-}
-
 TEST_F(JobsOnGpu, are_found_to_reach_beyond_what_they_say) {
   Stencil stencil;
   std::vector<double> small(12 * columns, 1.0);

@@ -1,10 +1,7 @@
-// Many jobs on one GPU at a time, runs that are stopped at every chunk, and kernels and streams that never end.
+// Many jobs on one GPU at a time, and kernels and streams that never end.
 #include <cuda_runtime.h>
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
-#include <stdexcept>
 #include <thread>
 #include <vector>
 
@@ -65,17 +62,6 @@ TEST_F(LoadOnGpu, of_64_threads_gives_right_results_and_the_memory_back) {
   const std::size_t before = free_on_gpu();
   EXPECT_EQ(run_many(*device), 0);
   EXPECT_EQ(free_on_gpu(), before);
-}
-
-TEST_F(LoadOnGpu, stopped_at_every_chunk_leaves_whole_chunks) {
-  const char* name = "saxpy:n=1200000";
-  for (const Choice& choice :
-       {Choice{.strategy = "streams", .chunks = 12}, Choice{.strategy = "streams", .chunks = 12, .ring = 3}})
-    EXPECT_EQ(testing::stop_at_every_chunk(*device, name, MemoryKind::pinned, choice, roomy_gpu), 12);
-  const Choice staged{.strategy = "staged", .chunks = 12, .threads = 2};
-  EXPECT_GE(testing::stop_at_every_chunk(*device, name, MemoryKind::pageable, staged, roomy_gpu), 12);
-  const Choice graph{.strategy = "streams", .chunks = 12, .graph = true};
-  EXPECT_EQ(testing::stop_at_every_chunk(*device, name, MemoryKind::pinned, graph, roomy_gpu), 1);
 }
 
 // --- What never ends: until the flag is set, so that the test itself can end ---
@@ -154,38 +140,6 @@ TEST_F(LoadOnGpu, whose_kernel_never_ends_ends_at_its_limit_and_keeps_its_memory
     Prepared again = prepare(*device, job, {.chunks = 4, .graph = graph}, roomy_gpu);
     again.run({.limit = Seconds{5}});
     EXPECT_FALSE(again.overdue());
-  }
-}
-
-TEST_F(LoadOnGpu, that_fails_or_is_stopped_behind_a_kernel_that_never_ends_ends_at_its_limit) {
-  constexpr std::uint64_t n = 1000;
-  auto x = pinned_vector<int>(*device, n, 1);
-  auto y = pinned_vector<int>(*device, n);
-  for (const bool stops : {false, true}) {
-    const Flag flag(*device);
-    bool launched = false;
-    const auto job = Job{n, "endless"}
-                         .in("x", x)
-                         .out("y", y)
-                         .takes(microseconds(10))
-                         .kernel([&](cudaStream_t stream, Chunk chunk, auto, auto) {
-                           if (chunk.first > 0 && !stops) throw std::runtime_error("no second kernel");
-                           until_set<<<1, 1, 0, stream>>>(flag.value());
-                           launched = true;
-                         });
-    Prepared prepared = prepare(*device, job, {.chunks = 4}, roomy_gpu);
-    const Seconds began = wall_clock();
-    try {
-      prepared.run({.stop = [&] { return stops && launched; }, .limit = limit});
-      ADD_FAILURE() << "it has ended";
-    } catch (const TimedOut& error) {
-      EXPECT_THAT(error.what(), ::testing::HasSubstr(stops ? "was stopped before" : "no second kernel"));
-    }
-    EXPECT_LT(wall_clock() - began, limit + at_once);
-    EXPECT_TRUE(prepared.overdue());
-    flag.set();
-    ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
-    EXPECT_FALSE(prepared.overdue());
   }
 }
 

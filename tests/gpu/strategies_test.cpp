@@ -19,29 +19,6 @@ Workload with_cost(Workload workload) {
 
 using StrategiesOnGpu = testing::OnGpu;
 
-MemoryKind kind_for(ArrayMemory memory) {
-  return memory == ArrayMemory::pageable  ? MemoryKind::pageable
-         : memory == ArrayMemory::managed ? MemoryKind::managed
-                                          : MemoryKind::pinned;
-}
-
-TEST_F(StrategiesOnGpu, bring_every_byte_through_in_the_memory_they_are_for_in_repeated_runs) {
-  for (const char* name : {"saxpy:n=1000003", "scalar-add:in=5MiB,out=3MiB,iterations=3"})
-    for (const Strategy& strategy : strategies())
-      for (const std::uint32_t chunks : {1u, 7u}) {
-        Workload workload = with_cost(find_workload(name));
-        for (Array& array : workload.job.arrays) array.memory = kind_for(strategy.memory);
-        WorkloadData data(*device, workload);
-        const Choice choice{.strategy = std::string(strategy.name), .chunks = chunks, .threads = 3};
-        auto prepared = prepare(*device, data.job(), choice, {.device_memory = 64_MiB});
-        for (int run = 0; run < 3; ++run) {
-          data.refill();
-          prepared.run();
-          EXPECT_EQ(data.verify(), "") << name << ", " << to_string(choice) << ", run " << run;
-        }
-      }
-}
-
 TEST_F(StrategiesOnGpu, are_run_and_measured_against_ideal_overlap_from_any_memory) {
   for (const MemoryKind memory : {MemoryKind::pinned, MemoryKind::pageable, MemoryKind::managed}) {
     Workload workload = find_workload("saxpy:n=1000003");

@@ -85,15 +85,20 @@ class Allocations {
     const auto block = blocks_.find(data);
     return block == blocks_.end() ? std::nullopt : std::optional(block->second);
   }
-  /// The block that contains the address; nullopt for memory that the device did not allocate.
-  std::optional<Buffer> around(const std::byte* data) const {
+  struct Block {
+    const std::byte* begin = nullptr;
+    MemoryKind kind = MemoryKind::pageable;
+  };
+  /// The block that contains the address; no begin and pageable for memory that the device neither allocated nor
+  /// pinned.
+  Block around(const std::byte* data) const {
     const std::lock_guard lock(mutex_);
     auto block = blocks_.upper_bound(data);
-    if (block == blocks_.begin()) return std::nullopt;
+    if (block == blocks_.begin()) return {};
     --block;
     const bool inside =
         static_cast<std::size_t>(data - block->first) < std::max<std::size_t>(1, block->second.size.count);
-    return inside ? std::optional(block->second) : std::nullopt;
+    return inside ? Block{block->first, block->second.memory} : Block{};
   }
 
  private:
@@ -208,13 +213,11 @@ class VirtualDevice : public MeasurableDevice {
   }
 
   MemoryKind kind_of(const std::byte* data, Bytes size) const override {
-    const auto kind_at = [this](const std::byte* at) {
-      const auto given = allocations_->around(at);
-      return given ? given->memory : MemoryKind::pageable;
-    };
-    const MemoryKind first = kind_at(data);
-    if (size.count > 1 && is_pinned(first) != is_pinned(kind_at(data + size.count - 1))) throw pinned_in_part(size);
-    return first;
+    const auto first = allocations_->around(data);
+    if (size.count <= 1) return first.kind;
+    const auto last = allocations_->around(data + size.count - 1);
+    if ((is_pinned(first.kind) || is_pinned(last.kind)) && first.begin != last.begin) throw pinned_in_part(size);
+    return first.kind;
   }
 
   Memory pin(std::byte* data, Bytes size) override {

@@ -1,7 +1,6 @@
 // Recordings of the GPU's activity: one at a time, and none where CUPTI cannot record. Needs no GPU.
 #include "shiplap/device/cuda/activity.hpp"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <optional>
@@ -11,7 +10,7 @@
 #include "shiplap/device/cuda/cuda_device.hpp"
 #include "tests/device/cuda/fake_api.hpp"
 #include "tests/device/cuda/fault_memory.hpp"
-#include "tests/device/cuda/fault_schedules.hpp"
+#include "tests/device/suite/transfers.hpp"
 #include "tests/support/message_of.hpp"
 
 namespace shiplap {

@@ -117,12 +117,6 @@ TEST_F(CapturedRun, leaves_nothing_behind_when_the_graph_goes) {
   EXPECT_EQ(fake_cuda().count("keep_with_graph"), 8u) << "each host node's data belong to the graph";
 }
 
-TEST_F(CapturedRun, is_refused_where_a_gap_would_open_once_only) {
-  ASSERT_EQ(api.stream_begin_capture(stream.get(), cudaStreamCaptureModeGlobal), cudaSuccess);
-  EXPECT_THAT(message_of<Unsupported>([&] { device->open_gap(stream.get()); }), HasSubstr("is being captured"));
-  EXPECT_EQ(fake_cuda().count("launch_host_func"), 0u);
-}
-
 TEST_F(CapturedRun, is_refused_for_calls_that_cuda_does_not_capture) {
   Schedule schedule;
   const BufferId host = schedule.add_buffer({"from", Place::host(), MemoryKind::pageable, part * 4});
@@ -138,7 +132,7 @@ TEST_F(CapturedRun, is_refused_for_calls_that_cuda_does_not_capture) {
                   .after = {before}});
   Prepared pinning{*device, schedule, {from.data()}, {}};
   ASSERT_EQ(api.stream_begin_capture(stream.get(), cudaStreamCaptureModeGlobal), cudaSuccess);
-  const int before = fake_cuda().count("event_record");
+  const std::size_t before = fake_cuda().count("event_record");
   EXPECT_THAT(message_of<Unsupported>([&] { run_async(*device, pinning, stream.get()); }), HasSubstr("op 1)"));
   EXPECT_EQ(fake_cuda().count("event_record"), before) << "streams that were forked and not joined end the capture";
 }

@@ -1,7 +1,6 @@
 // The CUDA device on a real GPU.
 #include "shiplap/device/cuda/cuda_device.hpp"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,19 +18,17 @@
 namespace shiplap {
 namespace {
 
-using ::testing::AllOf;
 using testing::bindings_of;
-using ::testing::HasSubstr;
 using testing::memory_for;
 using testing::schedule_for;
 using CudaDevice = testing::OnGpu;
 
 /// `count` copies of `size` bytes one after the other, to and fro between host and GPU buffers of that size each.
-Schedule copies(std::uint32_t count, Bytes size, MemoryKind host_memory = MemoryKind::pinned) {
+Schedule copies(std::uint32_t count, Bytes size) {
   Schedule s;
-  const BufferId host = s.add_buffer({"host", Place::host(), host_memory, size});
+  const BufferId host = s.add_buffer({"host", Place::host(), MemoryKind::pinned, size});
   const BufferId gpu = s.add_buffer({"GPU", Place::gpu(), MemoryKind::device, size});
-  const BufferId back = s.add_buffer({"back", Place::host(), host_memory, size});
+  const BufferId back = s.add_buffer({"back", Place::host(), MemoryKind::pinned, size});
   const StreamId stream = s.add_stream("copies");
   for (std::uint32_t i = 0; i < count; ++i) {
     const Region from{i % 2 == 0 ? host : gpu, 0_B, size};
@@ -39,32 +36,6 @@ Schedule copies(std::uint32_t count, Bytes size, MemoryKind host_memory = Memory
     s.add({.what = Copy{from, to}, .stream = stream, .agent = AgentId{0}, .after = {}, .chunk = i});
   }
   return s;
-}
-
-TEST_F(CudaDevice, brings_the_pattern_to_the_gpu_and_back_at_odd_sizes) {
-  for (const MemoryKind kind : {MemoryKind::pinned, MemoryKind::mapped, MemoryKind::pageable}) {
-    for (const std::uint64_t size : {1ull, 7ull, 8ull, 4097ull, 65'537ull, (3ull << 20) + 5, (64ull << 20) + 1}) {
-      const Schedule schedule = copies(2, Bytes{size}, kind);
-      const auto memory = memory_for(*device, schedule);
-      device->fill(memory[0], size);
-      device->fill(memory[1], size + 1);
-      device->fill(memory[2], size + 2);
-      device->prepare(schedule, bindings_of(memory, {}))->run();
-      EXPECT_EQ(device->mismatches(memory[1], 0_B, Bytes{size}, size, 0_B), 0u) << to_string(kind) << " " << size;
-      EXPECT_EQ(device->mismatches(memory[2], 0_B, Bytes{size}, size, 0_B), 0u) << to_string(kind) << " " << size;
-    }
-  }
-}
-
-TEST_F(CudaDevice, counts_as_many_mismatches_on_the_gpu_as_on_the_host) {
-  const Schedule schedule = copies(2, Bytes{100'003});
-  const auto memory = memory_for(*device, schedule);
-  device->fill(memory[0], 1);
-  for (const std::size_t at : {0, 9, 50'000, 100'000, 100'002}) memory[0].data()[at] ^= std::byte{1};
-  device->prepare(schedule, bindings_of(memory, {}))->run();
-  for (const Memory& m : memory) EXPECT_EQ(device->mismatches(m, 0_B, m.size(), 1, 0_B), 5u);
-  EXPECT_EQ(device->mismatches(memory[1], 49'992_B, 17_B, 1, 49'992_B), 1u);
-  EXPECT_GT(device->mismatches(memory[1], 49'992_B, 17_B, 1, 0_B), 10u);
 }
 
 Api slow_copies;
@@ -103,136 +74,6 @@ TEST_F(CudaDevice, opens_a_gate_that_is_forgotten_and_says_so) {
   check(api, api.stream_wait_event(held.get(), gate.closed(), 0), "cudaStreamWaitEvent");
   check(api, api.stream_synchronize(held.get()), "cudaStreamSynchronize");
   EXPECT_FALSE(gate.timed_out());
-}
-
-// --- A long delay in front of one op: if an order that the result needs is missing, it goes wrong. ---
-
-struct Delay {
-  int submitted = 0;
-  int target = -1;
-  void before_submission(cudaStream_t stream) {
-    if (submitted++ != target) return;
-    long long cycles = 4'000'000;  // about 2 ms; every chunk takes microseconds
-    void* arguments[] = {&cycles};
-    check(real_api(), cudaLaunchKernel(spin_kernel(), dim3(1), dim3(32), arguments, 0, stream), "cudaLaunchKernel");
-  }
-};
-Delay delay;
-Api delaying;
-
-TEST_F(CudaDevice, gives_the_right_result_with_a_delay_before_each_op_in_turn) {
-  delaying = real_api();
-  delaying.memcpy_async = [](void* to, const void* from, std::size_t size, cudaMemcpyKind kind, cudaStream_t s) {
-    delay.before_submission(s);
-    return cudaMemcpyAsync(to, from, size, kind, s);
-  };
-  const auto delayed = open_cuda(0, delaying);
-  const Workload workload = find_workload("saxpy:n=100003");
-  KernelBinding kernel = workload.job.binding;
-  kernel.cuda = [launch = workload.job.binding.cuda](const Launch& l) {
-    delay.before_submission(static_cast<cudaStream_t>(l.stream));
-    launch(l);
-  };
-
-  std::vector<Choice> choices{{.strategy = "explicit"}, {.strategy = "implicit"}};
-  for (const char* strategy : {"streams", "hybrid", "hybrid-mirror"})
-    for (const Layout layout : {Layout::three, Layout::few, Layout::per_chunk})
-      for (const std::uint32_t ring : {4u, 2u, 1u})
-        choices.push_back({.strategy = strategy, .chunks = 4, .layout = layout, .streams = 2, .ring = ring});
-  for (const Choice& choice : choices) {
-    const Schedule schedule = schedule_for(workload, choice);
-    const auto memory = memory_for(*delayed, schedule);
-    std::vector<std::span<std::byte>> arrays;
-    for (std::size_t a = 0; a < array_buffers(workload.job); ++a) arrays.push_back(memory[a].bytes());
-    const auto execution = delayed->prepare(schedule, bindings_of(memory, {kernel}));
-    for (int op = 0; op < static_cast<int>(schedule.ops.size()); ++op) {
-      workload.fill(arrays);
-      // What an earlier run left on the GPU must not be able to pass for this run's.
-      for (std::size_t b = arrays.size(); b < memory.size(); ++b) delayed->fill(memory[b], 1000 + op);
-      delay = {.submitted = 0, .target = op};
-      execution->run();
-      EXPECT_EQ(delay.submitted, static_cast<int>(schedule.ops.size()));
-      EXPECT_EQ(workload.verify(arrays), "") << to_string(choice) << ", ring " << choice.ring << ", delay before "
-                                             << describe(schedule, OpId{static_cast<std::uint32_t>(op)});
-    }
-  }
-}
-
-// --- Faults on a real device ---
-
-struct Count {
-  int copies = 0;
-  int fail_at = -1;
-  int streams = 0;
-  int events = 0;
-};
-Count counted;
-Api failing_copies;
-
-TEST_F(CudaDevice, stays_usable_and_leaks_nothing_when_a_copy_fails) {
-  failing_copies = real_api();
-  failing_copies.memcpy_async = [](void* to, const void* from, std::size_t size, cudaMemcpyKind kind, cudaStream_t s) {
-    // A real failure of the runtime, so that its pending error is real too: nothing can be copied to address 0 of a
-    // GPU.
-    const bool fails = counted.copies++ == counted.fail_at;
-    return cudaMemcpyAsync(fails ? nullptr : to, from, size, kind, s);
-  };
-  failing_copies.stream_create_with_flags = [](cudaStream_t* s, unsigned flags) {
-    ++counted.streams;
-    return cudaStreamCreateWithFlags(s, flags);
-  };
-  failing_copies.stream_destroy = [](cudaStream_t s) {
-    --counted.streams;
-    return cudaStreamDestroy(s);
-  };
-  failing_copies.event_create_with_flags = [](cudaEvent_t* e, unsigned flags) {
-    ++counted.events;
-    return cudaEventCreateWithFlags(e, flags);
-  };
-  failing_copies.event_destroy = [](cudaEvent_t e) {
-    --counted.events;
-    return cudaEventDestroy(e);
-  };
-  const auto failing = open_cuda(0, failing_copies);
-  const Schedule schedule = copies(4, 1_MiB);
-  const auto memory = memory_for(*failing, schedule);
-  // The device keeps its gate.
-  counted.fail_at = -1;
-  failing->prepare(schedule, bindings_of(memory, {}))->run({.hold = true});
-  const Count before = counted;
-  for (const RunOptions& options :
-       {RunOptions{}, RunOptions{.hold = true}, RunOptions{.trace = Trace::events}, RunOptions{.trace = Trace::best}}) {
-    const auto execution = failing->prepare(schedule, bindings_of(memory, {}));
-    counted.copies = 0;
-    execution->run(options);
-    const int of_the_set_up = counted.copies - 4;  // copies with which a recording gets going, where there is one
-    counted.copies = 0;
-    counted.fail_at = of_the_set_up + 2;
-    try {
-      execution->run(options);
-      ADD_FAILURE() << "the copy did not fail";
-    } catch (const Error& error) {
-      EXPECT_THAT(error.what(),
-                  AllOf(HasSubstr("cudaMemcpyAsync"), HasSubstr("chunk 2 (op 2)"), HasSubstr("cudaErrorInvalidValue")));
-    }
-    EXPECT_EQ(cudaPeekAtLastError(), cudaSuccess);
-    counted.fail_at = -1;
-    failing->fill(memory[0], 5);
-    execution->run(options);
-    EXPECT_EQ(failing->mismatches(memory[2], 0_B, 1_MiB, 5, 0_B), 0u);
-  }
-  EXPECT_EQ(counted.streams, before.streams);
-  EXPECT_EQ(counted.events, before.events);
-}
-
-TEST_F(CudaDevice, refuses_more_memory_than_is_free_with_the_numbers) {
-  const DeviceInfo info = device->info();
-  try {
-    device->allocate(Place::gpu(), MemoryKind::device, info.memory + 1_GiB);
-    ADD_FAILURE() << "the memory was granted";
-  } catch (const Error& error) {
-    EXPECT_THAT(error.what(), AllOf(HasSubstr(to_string(info.memory)), HasSubstr("free")));
-  }
 }
 
 // --- Facts and probes ---

@@ -14,8 +14,8 @@
 #include "shiplap/profile/profile.hpp"
 #include "tests/device/cuda/fake_api.hpp"
 #include "tests/device/cuda/fault_memory.hpp"
-#include "tests/device/cuda/fault_schedules.hpp"
 #include "tests/device/cuda/faults.hpp"
+#include "tests/device/suite/transfers.hpp"
 
 namespace shiplap::testing {
 namespace {
@@ -126,6 +126,37 @@ void run_overdue(MeasurableDevice& device, const Api& api) {
   memory.expect_output();
 }
 
+/// Two runs in the same streams. What is in flight still ends, and both run again.
+void run_in_shared_streams(MeasurableDevice& device, const Api& api) {
+  const Schedule schedule = three_streams_inverting();
+  FaultMemory a(device, api, schedule, true);
+  FaultMemory b(device, api, schedule, true);
+  const auto first = device.prepare(schedule, a.bindings);
+  const auto second = device.prepare_behind(*first, schedule, b.bindings);
+  bool in_flight = false;
+  try {
+    first->submit();
+    in_flight = true;
+    second->submit();
+    in_flight = false;
+    first->wait();
+    second->wait();
+  } catch (const Error&) {
+    if (faults().is_lost()) throw;
+    if (in_flight) first->wait();
+    for (Execution* execution : {first.get(), second.get()}) {
+      try {
+        execution->wait();
+      } catch (const Error&) {
+      }
+      EXPECT_NO_THROW(execution->run());
+    }
+    a.expect_output();
+    b.expect_output();
+    throw;
+  }
+}
+
 void run_every_probe(MeasurableDevice& device, const Api&) {
   using Kind = ProbeKernel::Kind;
   const Memory from = device.allocate(Place::gpu(), MemoryKind::device, 256_B);
@@ -223,6 +254,7 @@ std::vector<Scenario> fault_scenarios() {
            }},
       {.name = "pins_of_the_caller", .gpus = {0}, .work = pin_twice},
       {.name = "captured_run", .gpus = {0}, .work = capture_a_run},
+      {.name = "shared_streams", .gpus = {0}, .work = run_in_shared_streams},
       transfers("plain", {0}, {three_streams_inverting()}),
       {.name = "overdue", .gpus = {0}, .work = run_overdue},
       transfers("with_a_time_limit", {0}, {three_streams_inverting(), {.limit = Seconds{10}}}),

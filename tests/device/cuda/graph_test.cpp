@@ -1,57 +1,36 @@
-// Graphs, batches of copies, the gate that executions share and streams that a schedule makes. Needs no GPU: every call
-// is faked.
+// Graphs, batches of copies and the gate that executions share. Needs no GPU: every call is faked.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <functional>
-#include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/device/cuda/cuda_device.hpp"
+#include "shiplap/schedule/schedule.hpp"
 #include "tests/device/cuda/fake_api.hpp"
-#include "tests/device/cuda/pieces.hpp"
 #include "tests/support/message_of.hpp"
 
 namespace shiplap {
 namespace {
 
 using ::testing::AllOf;
-using testing::copy_op;
 using testing::fake_api;
 using testing::fake_cuda;
 using ::testing::HasSubstr;
-using testing::piece;
 
+constexpr Bytes piece{256};
 constexpr std::uint32_t pieces = 4;
 
-/// The runtime's name of a call of the fake.
-std::string runtime_name(const std::string& call) {
-  static const std::map<std::string, std::string> names{
-      {"set_device", "cudaSetDevice"},
-      {"pointer_get_attributes", "cudaPointerGetAttributes"},
-      {"pinned_range", "cuPointerGetAttribute"},
-      {"host_alloc", "cudaHostAlloc"},
-      {"host_get_device_pointer", "cudaHostGetDevicePointer"},
-      {"memcpy_async", "cudaMemcpyAsync"},
-      {"memcpy_batch_async", "cudaMemcpyBatchAsync"},
-      {"stream_create", "cudaStreamCreateWithFlags"},
-      {"stream_synchronize", "cudaStreamSynchronize"},
-      {"stream_wait_event", "cudaStreamWaitEvent"},
-      {"stream_begin_capture", "cudaStreamBeginCapture"},
-      {"stream_end_capture", "cudaStreamEndCapture"},
-      {"occupancy_max_active_blocks", "cudaOccupancyMaxActiveBlocksPerMultiprocessor"},
-      {"graph_instantiate", "cudaGraphInstantiateWithFlags"},
-      {"graph_upload", "cudaGraphUpload"},
-      {"graph_launch", "cudaGraphLaunch"},
-      {"event_create", "cudaEventCreateWithFlags"},
-      {"event_record", "cudaEventRecord"},
-      {"event_synchronize", "cudaEventSynchronize"},
-      {"event_elapsed_time", "cudaEventElapsedTime"},
-      {"launch_kernel", "cudaLaunchKernel"}};
-  const auto found = names.find(call);
-  return found == names.end() ? "no name for " + call : found->second;
+/// Copies piece `i` of a buffer to where piece `i` of the other one is.
+Op copy_op(BufferId from, BufferId to, std::uint32_t i, StreamId stream, std::vector<OpId> after = {}) {
+  return {.what = Copy{{from, piece * i, piece}, {to, piece * i, piece}},
+          .stream = stream,
+          .agent = AgentId{0},
+          .after = std::move(after),
+          .chunk = i};
 }
 
 /// `pieces` pieces of host memory that are filled, and as many on the GPU and on the host that are not.
@@ -79,7 +58,6 @@ struct GraphFixture : ::testing::Test {
 using CudaGraphFake = GraphFixture;
 using CudaBatchFake = GraphFixture;
 using CudaGateFake = GraphFixture;
-using CudaStreamCallFake = GraphFixture;
 
 struct Buffers {
   BufferId host, gpu, back;
@@ -121,37 +99,13 @@ Schedule batches() {
   return s;
 }
 
-/// Lets every call of `action` fail in turn, until it makes none that has not failed. What `action` makes must be gone
-/// afterwards, but for what the device keeps. Returns how often each call has failed.
-std::map<std::string, int> fail_every_call(const std::function<void()>& action, int kept) {
-  std::map<std::string, int> failed;
-  for (int at = 0;; ++at) {
-    fake_cuda().fail(at, cudaErrorUnknown);
-    std::string message;
-    try {
-      action();
-    } catch (const Error& error) {
-      message = error.what();
-    }
-    const std::string call = fake_cuda().failed_call;
-    fake_cuda().fail(-1, cudaSuccess);
-    EXPECT_EQ(fake_cuda().last_error, cudaSuccess) << call;
-    EXPECT_EQ(fake_cuda().live(), kept) << call;
-    if (call.empty()) {
-      EXPECT_EQ(message, "");
-      return failed;
-    }
-    ++failed[call];
-    EXPECT_THAT(message, AllOf(HasSubstr(runtime_name(call) + " failed"), HasSubstr("cudaErrorUnknown")));
-  }
-}
-
 TEST_F(CudaGraphFake, is_captured_once_and_launched_by_each_run) {
   const auto execution = prepare(graph());
   EXPECT_EQ(fake_cuda().count("stream_begin_capture"), 1u);
   EXPECT_EQ(fake_cuda().count("stream_end_capture"), 1u);
   EXPECT_EQ(fake_cuda().count("graph_instantiate"), 1u);
   EXPECT_EQ(fake_cuda().count("graph_upload"), 1u);
+  EXPECT_EQ(fake_cuda().count("stream_synchronize"), 1u) << "behind the upload";
   EXPECT_EQ(fake_cuda().count("graph_launch"), 0u);
   EXPECT_EQ(fake_cuda().count("memcpy_async"), 2u * pieces) << "while it is captured";
   EXPECT_TRUE(came_back());
@@ -210,30 +164,11 @@ TEST_F(CudaGraphFake, is_gone_with_its_execution) {
   EXPECT_EQ(fake_cuda().live(), before);
 }
 
-TEST_F(CudaGraphFake, leaves_nothing_and_names_the_call_whichever_fails_while_it_is_made) {
-  const auto failed = fail_every_call([&] { prepare(graph()); }, before);
-  for (const char* call : {"stream_begin_capture", "stream_end_capture", "graph_instantiate", "graph_upload"})
-    EXPECT_EQ(failed.contains(call) ? failed.at(call) : 0, 1) << call;
-  EXPECT_EQ(failed.at("memcpy_async"), 2 * static_cast<int>(pieces));
-  EXPECT_EQ(failed.at("stream_synchronize"), 1) << "behind the upload";
-}
-
 TEST_F(CudaGraphFake, names_the_op_whose_call_fails_while_it_is_captured) {
   fake_cuda().fail(5, cudaErrorInvalidValue, "memcpy_async");  // there, back, there, back, there, back
   EXPECT_THAT(message_of([&] { prepare(graph()); }),
               AllOf(HasSubstr("cudaMemcpyAsync"), HasSubstr("D2H of chunk 2 (op 5)")));
   EXPECT_EQ(fake_cuda().count("stream_end_capture"), 1u) << "a stream that stays in capture could not be used again";
-}
-
-TEST_F(CudaGraphFake, can_be_run_again_whichever_call_of_a_run_fails) {
-  for (const bool hold : {false, true}) {
-    const auto execution = prepare(graph());
-    execution->run({.hold = hold});  // the gate stays with the device
-    const auto failed = fail_every_call([&] { execution->run({.hold = hold}); }, fake_cuda().live());
-    EXPECT_EQ(failed.at("graph_launch"), 1);
-    EXPECT_EQ(failed.at("event_record"), hold ? 3 : 2) << "start mark, stop mark, and behind the gate";
-    EXPECT_NO_THROW(execution->run({.hold = hold}));
-  }
 }
 
 TEST_F(CudaGraphFake, says_of_how_many_ops_a_graph_is_whose_launch_fails) {
@@ -250,17 +185,6 @@ TEST_F(CudaGraphFake, is_neither_traced_nor_timed_in_parts) {
     EXPECT_THAT(message_of<Unsupported>([&] { execution->run({.trace = trace}); }),
                 AllOf(HasSubstr("cannot be told apart"), HasSubstr("op by op")));
   EXPECT_EQ(fake_cuda().count("graph_launch"), 0u);
-}
-
-TEST_F(CudaGraphFake, cannot_hold_what_the_host_waits_for) {
-  Schedule s = graph();
-  s.buffers[0].memory = MemoryKind::pageable;
-  const Memory far = device->allocate(Place::host(), MemoryKind::pageable, piece * pieces);
-  EXPECT_THAT(message_of<Error>([&] {
-                device->prepare(s, {.buffers = {far.data(), gpu.data(), back.data()}, .kernels = {}});
-              }),
-              AllOf(HasSubstr("graph"), HasSubstr("pin the memory")));
-  EXPECT_EQ(fake_cuda().live(), before);
 }
 
 TEST_F(CudaBatchFake, is_one_call_for_all_of_its_copies) {
@@ -295,12 +219,6 @@ TEST_F(CudaBatchFake, ends_with_the_stop_mark_when_it_is_the_last_of_the_stream_
   const auto execution = prepare(batches());
   // Stream "in": start mark, event behind its batch or stop mark, in either order.
   EXPECT_NEAR(in_milliseconds(execution->run({.timed = StreamId{0}}).timeline.makespan), 1.0, 1e-9);
-}
-
-TEST_F(CudaBatchFake, leaves_nothing_and_names_the_call_whichever_fails) {
-  const auto failed = fail_every_call([&] { prepare(batches())->run(); }, before);
-  EXPECT_EQ(failed.at("memcpy_batch_async"), 2);
-  EXPECT_FALSE(failed.contains("memcpy_async"));
 }
 
 TEST_F(CudaBatchFake, is_named_by_its_first_copy_when_its_call_fails) {
@@ -344,64 +262,6 @@ TEST_F(CudaGateFake, is_made_by_the_first_run_that_is_held_and_shared_by_all_exe
   gpu = {};
   device.reset();
   EXPECT_EQ(fake_cuda().live(), 0);
-}
-
-TEST_F(CudaGateFake, is_free_again_after_a_run_that_failed) {
-  auto first = prepare(there_and_back());
-  auto second = prepare(there_and_back());
-  fake_cuda().fail(2, cudaErrorUnknown, "memcpy_async");
-  message_of([&] { first->run({.hold = true}); });
-  EXPECT_NO_THROW(second->run({.hold = true}));
-  EXPECT_EQ(fake_cuda().count("host_alloc"), 1u);
-}
-
-Schedule streams_made(std::uint32_t made, std::uint32_t given_back) {
-  Schedule s;
-  const Buffers b = add_buffers(s);
-  const StreamId q = s.add_stream("q");
-  for (std::uint32_t i = 0; i < made + given_back; ++i) {
-    const auto kind = i < made ? HostCall::Kind::create_stream : HostCall::Kind::destroy_stream;
-    s.add({.what = HostCall{.kind = kind}, .stream = {}, .agent = AgentId{0}, .after = {}, .chunk = i});
-  }
-  s.add(copy_op(b.host, b.gpu, 0, q));
-  return s;
-}
-
-TEST_F(CudaStreamCallFake, makes_a_stream_and_gives_it_back) {
-  const auto execution = prepare(streams_made(2, 2));
-  const int idle = fake_cuda().live();
-  fake_cuda().calls.clear();
-  for (int run = 1; run <= 2; ++run) {
-    const RunResult result = execution->run();
-    EXPECT_EQ(fake_cuda().count("stream_create"), 2u * run);
-    EXPECT_EQ(fake_cuda().live(), idle);
-    ASSERT_EQ(result.host_spans.size(), 5u);
-    for (std::size_t i = 0; i < 4; ++i) EXPECT_LE(result.host_spans[i].start, result.host_spans[i].end);
-  }
-}
-
-TEST_F(CudaStreamCallFake, keeps_no_stream_that_a_run_has_made_and_not_given_back) {
-  const auto execution = prepare(streams_made(3, 1));
-  const int idle = fake_cuda().live();
-  execution->run();
-  EXPECT_EQ(fake_cuda().live(), idle);
-}
-
-TEST_F(CudaStreamCallFake, gives_its_streams_back_when_a_later_op_fails) {
-  const auto execution = prepare(streams_made(3, 1));
-  const int idle = fake_cuda().live();
-  fake_cuda().fail(0, cudaErrorUnknown, "memcpy_async");
-  EXPECT_THAT(message_of([&] { execution->run(); }), HasSubstr("cudaMemcpyAsync"));
-  EXPECT_EQ(fake_cuda().live(), idle);
-}
-
-TEST_F(CudaStreamCallFake, names_call_and_op_when_a_stream_cannot_be_made) {
-  const auto execution = prepare(streams_made(3, 1));
-  const int idle = fake_cuda().live();
-  fake_cuda().fail(1, cudaErrorMemoryAllocation, "stream_create");
-  EXPECT_THAT(message_of([&] { execution->run(); }),
-              AllOf(HasSubstr("cudaStreamCreateWithFlags"), HasSubstr("creation of a stream of chunk 1 (op 1)")));
-  EXPECT_EQ(fake_cuda().live(), idle);
 }
 
 }  // namespace

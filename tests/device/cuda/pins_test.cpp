@@ -1,14 +1,10 @@
-// Memory of the caller that several holders pin, in parts and in several threads. Needs no GPU: every call is faked.
+// Memory of the caller that other code has pinned too, and plans that pin. Needs no GPU: every call is faked.
 #include "shiplap/device/cuda/pins.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <chrono>
 #include <memory>
-#include <optional>
-#include <thread>
 #include <vector>
 
 #include "shiplap/core/error.hpp"
@@ -41,31 +37,6 @@ struct PinsFixture : ::testing::Test {
 };
 using Pins = PinsFixture;
 
-TEST_F(Pins, of_a_longer_range_at_a_pinned_address_are_refused_and_not_believed) {
-  const Memory few = device->pin(at(0), 4_KiB);
-  EXPECT_THAT(message_of([&] { device->pin(at(0), 1_MiB); }), HasSubstr("4 KiB from its byte 0 on"));
-  EXPECT_THAT(message_of([&] { device->kind_of(at(0), 1_MiB); }), HasSubstr("only a part is pinned"));
-  EXPECT_EQ(device->kind_of(at(0), 4_KiB), MemoryKind::pinned);
-}
-
-TEST_F(Pins, of_a_part_outlive_the_holder_of_the_whole) {
-  std::optional<Memory> whole = device->pin(at(0), 1_MiB);
-  std::optional<Memory> part = device->pin(at(4096), 4_KiB);
-  whole.reset();
-  EXPECT_EQ(device->kind_of(at(4096), 4_KiB), MemoryKind::pinned);
-  part.reset();
-  EXPECT_EQ(device->kind_of(at(4096)), MemoryKind::pageable);
-  EXPECT_EQ(fake_cuda().live_pinned_memory, of_device);
-}
-
-TEST_F(Pins, of_one_device_outlive_those_of_another_on_the_same_memory) {
-  const auto other = open_cuda(0, api);
-  std::optional<Memory> first = device->pin(at(0), 1_MiB);
-  const Memory second = other->pin(at(0), 1_MiB);
-  first.reset();
-  EXPECT_EQ(other->kind_of(at(0), 1_MiB), MemoryKind::pinned);
-}
-
 TEST_F(Pins, of_other_code_are_left_to_it) {
   ASSERT_EQ(api.host_register(at(0), 1 << 20, 0), cudaSuccess);
   { const Memory pinned = device->pin(at(0), 64_KiB); }
@@ -80,33 +51,10 @@ TEST_F(Pins, of_other_code_on_two_halves_are_not_one_range) {
   for (const std::size_t half : {0u, 1u << 19}) ASSERT_EQ(api.host_unregister(at(half)), cudaSuccess);
 }
 
-// An op of a schedule that pins is one more holder.
-TEST_F(Pins, of_a_schedule_leave_those_of_a_holder) {
-  Schedule schedule;
-  const BufferId host =
-      schedule.add_buffer({.name = "host", .place = Place::host(), .memory = MemoryKind::pageable, .size = 1_MiB});
-  for (const HostCall::Kind kind : {HostCall::Kind::pin, HostCall::Kind::unpin})
-    schedule.add(
-        {.what = HostCall{.kind = kind, .region = {host, 0_B, 1_MiB}}, .stream = {}, .agent = AgentId{0}, .after = {}});
-  const auto execution = device->prepare(schedule, {.buffers = {at(0)}, .kernels = {}});
-  const Memory held = device->pin(at(0), 1_MiB);
-  execution->run();
-  EXPECT_EQ(device->kind_of(at(0), 1_MiB), MemoryKind::pinned);
-}
-
-TEST_F(Pins, that_two_threads_take_and_leave_hold_pinned_memory_at_all_times) {
-  std::atomic<int> wrong{0};
-  const auto take_and_leave = [&] {
-    for (int i = 0; i < 2000; ++i) {
-      const Memory pinned = device->pin(at(0), 1_MiB);
-      std::this_thread::sleep_for(std::chrono::microseconds(2));
-      if (device->kind_of(at(0), 1_MiB) != MemoryKind::pinned) ++wrong;
-    }
-  };
-  std::thread other(take_and_leave);
-  take_and_leave();
-  other.join();
-  EXPECT_EQ(wrong, 0);
+TEST_F(Pins, that_the_system_refuses_leave_no_holder) {
+  fake_cuda().fail(0, cudaErrorMemoryAllocation, "host_register");
+  EXPECT_THROW(device->pin(at(0), 4_KiB), Error);
+  { const Memory larger = device->pin(at(0), 64_KiB); }
   EXPECT_EQ(fake_cuda().live_pinned_memory, of_device);
 }
 

@@ -16,7 +16,7 @@
 #include "shiplap/device/cuda/cuda_device.hpp"
 #include "tests/device/cuda/fake_api.hpp"
 #include "tests/device/cuda/fault_memory.hpp"
-#include "tests/device/cuda/fault_schedules.hpp"
+#include "tests/device/suite/transfers.hpp"
 
 #if __has_include(<nvtx3/nvToolsExt.h>)
 #define NVTX_NO_IMPL  // as those do who receive ranges

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <memory>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -11,7 +10,7 @@
 #include "shiplap/device/cuda/cuda_device.hpp"
 #include "tests/device/cuda/fake_api.hpp"
 #include "tests/device/cuda/fault_memory.hpp"
-#include "tests/device/cuda/fault_schedules.hpp"
+#include "tests/device/suite/transfers.hpp"
 #include "tests/support/message_of.hpp"
 
 namespace shiplap {
@@ -27,13 +26,11 @@ struct RefusalFixture : ::testing::Test {
     fake_cuda().devices = 2;
     device = open_cuda(0, api);
     both = open_cuda(std::vector{0, 1}, api);
-    before = fake_cuda().live();
   }
 
   Api api = fake_api();
   std::unique_ptr<MeasurableDevice> device;
   std::unique_ptr<MeasurableDevice> both;  ///< GPUs
-  int before = 0;
 };
 using CudaRefusal = RefusalFixture;
 
@@ -88,20 +85,9 @@ TEST_F(CudaRefusal, to_manage_memory_names_the_gpu_that_does_not_move_its_pages)
             "cuda:1 does not move pages of managed memory on demand");
 }
 
-TEST_F(CudaRefusal, of_memory_on_a_gpu_that_the_device_does_not_have) {
-  for (const MemoryKind kind : {MemoryKind::device, MemoryKind::managed}) {
-    EXPECT_EQ(message_of<Unsupported>([&] { device->allocate(Place::gpu(1), kind, 256_B); }),
-              "there is no gpu 1 here: this device has 1 GPU(s)");
-    EXPECT_EQ(message_of<Unsupported>([&] { both->allocate(Place::gpu(2), kind, 256_B); }),
-              "there is no gpu 2 here: this device has 2 GPU(s)");
-  }
-  EXPECT_EQ(fake_cuda().live(), before);
-}
-
-/// A kernel that reads one buffer.
-Schedule reading(Place place, MemoryKind kind) {
+TEST_F(CudaRefusal, of_a_kernel_that_would_address_pageable_memory) {
   Schedule s;
-  const BufferId buffer = s.add_buffer({"x", place, kind, 256_B});
+  const BufferId buffer = s.add_buffer({"x", Place::host(), MemoryKind::pageable, 256_B});
   s.add({.what = Kernel{.kernel = s.add_kernel("read"),
                         .items = 1,
                         .operands = {{{buffer, 0_B, 256_B}, AccessMode::read}},
@@ -109,57 +95,24 @@ Schedule reading(Place place, MemoryKind kind) {
          .stream = s.add_stream("compute"),
          .agent = AgentId{0},
          .after = {}});
-  return s;
-}
-
-TEST_F(CudaRefusal, of_a_kernel_that_would_address_pageable_memory) {
+  const int before = fake_cuda().live();
   const Memory pageable = device->allocate(Place::host(), MemoryKind::pageable, 256_B);
   const Bindings bindings{.buffers = {pageable.data()}, .kernels = {testing::inverting_kernel(api)}};
-  EXPECT_EQ(message_of<Unsupported>([&] { device->prepare(reading(Place::host(), MemoryKind::pageable), bindings); }),
+  EXPECT_EQ(message_of<Unsupported>([&] { device->prepare(s, bindings); }),
             "kernel read of chunk 0 (op 0): a kernel cannot address the pageable buffer x: copy it, or have it mapped");
   EXPECT_EQ(fake_cuda().live(), before);
 }
 
-TEST_F(CudaRefusal, of_memory_that_is_managed_where_the_schedule_says_otherwise) {
-  const Memory managed = device->allocate(Place::gpu(), MemoryKind::managed, 256_B);
-  const Memory of_gpu = device->allocate(Place::gpu(), MemoryKind::device, 256_B);
-  const int with_memory = fake_cuda().live();
-  const auto message = [&](MemoryKind claimed, const Memory& bound) {
-    const Bindings bindings{.buffers = {bound.data()}, .kernels = {testing::inverting_kernel(api)}};
-    return message_of([&] { device->prepare(reading(Place::gpu(), claimed), bindings); });
-  };
-  EXPECT_EQ(message(MemoryKind::managed, of_gpu),
-            "buffer x is managed memory in the schedule, and the memory bound to it is not managed");
-  EXPECT_EQ(message(MemoryKind::device, managed),
-            "buffer x is device memory in the schedule, and the memory bound to it is managed");
-  EXPECT_EQ(fake_cuda().live(), with_memory);
-}
-
-/// The run is refused with this message and makes no call of an op; without the options it succeeds.
-void expect_refused(Device& device, const Api& api, const Schedule& schedule, bool inverted, const RunOptions& options,
-                    const std::string& message) {
-  FaultMemory memory(device, api, schedule, inverted);
-  const auto execution = device.prepare(schedule, memory.bindings);
-  fake_cuda().calls.clear();
-  EXPECT_THAT(message_of<Unsupported>([&] { execution->run(options); }), HasSubstr(message));
-  for (const char* call : {"memcpy_async", "mem_prefetch_async", "launch_kernel", "event_record"})
-    EXPECT_EQ(fake_cuda().count(call), 0u) << call;
-  execution->run();
-  memory.expect_output();
-}
-
-TEST_F(CudaRefusal, to_hold_what_the_driver_may_wait_for) {
-  Schedule through_the_host = testing::two_gpus_inverting_twice();
-  through_the_host.peer_access = false;
-  const std::string message = "cannot be held until it is submitted: the driver may wait for it";
-  expect_refused(*device, api, testing::prefetches_inverting(), true, {.hold = true}, message);
-  expect_refused(*both, api, through_the_host, false, {.hold = true}, message);
-}
-
 TEST_F(CudaRefusal, to_trace_several_gpus_by_events) {
-  for (const Trace trace : {Trace::events, Trace::kernels})
-    expect_refused(*both, api, testing::two_gpus_inverting_twice(), false, {.trace = trace},
-                   "events of several GPUs have no common clock: trace by activity records, or without");
+  const Schedule schedule = testing::two_gpus_inverting_twice();
+  const FaultMemory memory(*both, api, schedule, false);
+  const auto execution = both->prepare(schedule, memory.bindings);
+  for (const Trace trace : {Trace::events, Trace::kernels}) {
+    fake_cuda().calls.clear();
+    EXPECT_EQ(message_of<Unsupported>([&] { execution->run({.trace = trace}); }),
+              "events of several GPUs have no common clock: trace by activity records, or without");
+    EXPECT_EQ(fake_cuda().count("memcpy_async"), 0u);
+  }
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <memory>
 #include <set>
 #include <string>
@@ -12,7 +11,7 @@
 #include "shiplap/device/cuda/cuda_device.hpp"
 #include "tests/device/cuda/fake_api.hpp"
 #include "tests/device/cuda/fault_memory.hpp"
-#include "tests/device/cuda/fault_schedules.hpp"
+#include "tests/device/suite/transfers.hpp"
 #include "tests/support/message_of.hpp"
 
 namespace shiplap {
@@ -93,14 +92,6 @@ TEST_F(CudaStreamsFake, get_what_is_submitted_before_anything_is_waited_for) {
   EXPECT_GT(second->wait().timeline.makespan, Seconds{0});
 }
 
-TEST_F(CudaStreamsFake, outlive_the_execution_that_they_were_made_for) {
-  auto first = device->prepare(schedule, a.bindings);
-  const auto second = device->prepare_behind(*first, schedule, b.bindings);
-  first.reset();
-  second->run();
-  b.expect_output();
-}
-
 TEST_F(CudaStreamsFake, grow_for_a_schedule_that_has_more) {
   Schedule more = schedule;
   more.add_stream("further");
@@ -124,85 +115,12 @@ TEST_F(CudaStreamsFake, that_are_urgent_have_the_highest_priority_and_are_not_sh
               ::testing::HasSubstr("stream 1, which is urgent in one of them only"));
 }
 
-TEST_F(CudaStreamsFake, of_graphs_and_of_several_agents_are_not_shared) {
-  const auto first = device->prepare(schedule, a.bindings);
-  Schedule graph = schedule;
-  graph.as_graph = true;
-  EXPECT_THROW(device->prepare_behind(*first, graph, b.bindings), Unsupported);
-  const Schedule agents = testing::host_agents_inverting();
-  const FaultMemory c(*device, api, agents, true);
-  EXPECT_THROW(device->prepare_behind(*first, agents, c.bindings), Unsupported);
-  EXPECT_THROW(device->prepare_behind(*device->prepare(agents, c.bindings), schedule, b.bindings), Unsupported);
-}
-
-TEST_F(CudaStreamsFake, are_those_of_the_same_device_and_of_the_same_access_between_gpus) {
-  const auto other = open_cuda(0, api);
-  const auto first = device->prepare(schedule, a.bindings);
-  const int before = fake_cuda().live();
-  EXPECT_EQ(message_of([&] { other->prepare_behind(*first, schedule, b.bindings); }),
-            "an execution can only share the streams of one that the same device has prepared");
-  Schedule through_the_host = schedule;
-  through_the_host.peer_access = false;
-  EXPECT_EQ(message_of([&] { device->prepare_behind(*first, through_the_host, b.bindings); }),
-            "of executions in the same streams, one lets GPUs address each other's memory and another does not");
-  EXPECT_EQ(fake_cuda().live(), before);
-  first->run();
-  a.expect_output();
-}
-
-TEST_F(CudaStreamsFake, a_run_is_waited_for_once_and_submitted_again_only_then) {
-  const auto execution = device->prepare(schedule, a.bindings);
-  EXPECT_EQ(message_of([&] { execution->wait(); }), "no run was submitted: submit one before waiting for it");
-  execution->submit();
-  EXPECT_EQ(message_of([&] { execution->submit(); }), "a run was submitted that is still in flight: wait for it first");
-  execution->wait();
-  EXPECT_THROW(execution->wait(), Error);
-  execution->run();
-  a.expect_output();
-}
-
 TEST_F(CudaStreamsFake, are_waited_for_when_an_execution_goes_whose_run_is_in_flight) {
   auto execution = device->prepare(schedule, a.bindings);
   execution->submit();
   fake_cuda().calls.clear();
   execution.reset();
   EXPECT_EQ(streams_of("stream_synchronize").size(), 3u) << "one for each stream";
-}
-
-TEST_F(CudaStreamsFake, whichever_call_fails_nothing_is_in_flight_then_and_both_run_again) {
-  const auto first = device->prepare(schedule, a.bindings);
-  const auto second = device->prepare_behind(*first, schedule, b.bindings);
-  int failed = 0;
-  for (bool fails = true; fails; ++failed) {
-    a.reset();
-    b.reset();
-    fake_cuda().fail(failed, cudaErrorUnknown);
-    bool first_in_flight = false;
-    try {
-      first->submit();
-      first_in_flight = true;
-      second->submit();
-      first_in_flight = false;
-      first->wait();
-      second->wait();
-    } catch (const Error&) {
-    }
-    fails = !fake_cuda().failed_call.empty();
-    fake_cuda().fail(-1, cudaSuccess);
-    if (first_in_flight) first->wait();
-    // Whichever is in flight still ends, and what is not says so.
-    for (Execution* execution : {first.get(), second.get()}) {
-      try {
-        execution->wait();
-      } catch (const Error&) {
-      }
-    }
-    first->run();
-    second->run();
-    a.expect_output();
-    b.expect_output();
-  }
-  EXPECT_GT(failed, 30);
 }
 
 TEST_F(CudaStreamsFake, a_trace_of_kernels_marks_nothing_else) {
@@ -215,13 +133,6 @@ TEST_F(CudaStreamsFake, a_trace_of_kernels_marks_nothing_else) {
   const RunResult result = execution->run({.trace = Trace::kernels});
   EXPECT_EQ(fake_cuda().count("event_record"), untraced + 6) << "two around each of three kernels";
   EXPECT_EQ(result.trace_source, "events around each kernel");
-  ASSERT_EQ(result.timeline.spans.size(), schedule.ops.size());
-  for (std::size_t i = 0; i < schedule.ops.size(); ++i) {
-    const Span& span = result.timeline.spans[i];
-    EXPECT_EQ(span.end > span.start, std::holds_alternative<Kernel>(schedule.ops[i].what)) << i;
-  }
-  const RunResult all = execution->run({.trace = Trace::events});
-  for (const Span& span : all.timeline.spans) EXPECT_GT(span.end, span.start);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "shiplap/core/deadline.hpp"
 #include "shiplap/core/error.hpp"
@@ -13,7 +14,7 @@
 #include "shiplap/pipeline/run_async.hpp"
 #include "tests/device/cuda/fake_api.hpp"
 #include "tests/device/cuda/fault_memory.hpp"
-#include "tests/device/cuda/fault_schedules.hpp"
+#include "tests/device/suite/transfers.hpp"
 #include "tests/support/message_of.hpp"
 
 namespace shiplap {
@@ -37,77 +38,25 @@ struct TimeLimitFixture : ::testing::Test {
 };
 using TimeLimit = TimeLimitFixture;
 
-TEST_F(TimeLimit, ends_the_wait_for_a_run_and_waits_for_nothing_else) {
-  for (const bool hold : {false, true}) {
-    Schedule schedule = three_streams_inverting();
-    const FaultMemory memory(*device, api, schedule, true);
-    const auto execution = device->prepare(schedule, memory.bindings);
-    fake_cuda().calls.clear();
-    const Seconds began = wall_clock();
-    EXPECT_THAT(message_of([&] { execution->run({.hold = hold, .limit = limited.limit}); }),
-                AllOf(HasSubstr("did not end within the time limit of 5.000 ms"), HasSubstr("(op "),
-                      HasSubstr("the GPU still works on it")));
-    EXPECT_GE(wall_clock() - began, limited.limit);
-    EXPECT_LE(waits(), hold ? 1u : 0u) << "the gate's own stream, before the gate is closed";
-    EXPECT_TRUE(execution->overdue());
-    EXPECT_THROW(execution->submit(), TimedOut) << "its memory is still in use";
-    EXPECT_THROW(execution->wait(), TimedOut);
-    testing::FakeCuda::busy = false;
-    EXPECT_FALSE(execution->overdue());
-    execution->run(limited);
-    memory.expect_output();
-    testing::FakeCuda::busy = true;
-  }
-}
-
-TEST_F(TimeLimit, ends_the_wait_of_the_host_in_the_middle_of_a_submission) {
-  const Schedule schedule = testing::host_agents_inverting();
-  const FaultMemory memory(*device, api, schedule, true);
-  const auto execution = device->prepare(schedule, memory.bindings);
-  EXPECT_THROW(execution->run(limited), TimedOut);
-  EXPECT_TRUE(execution->overdue());
-  testing::FakeCuda::busy = false;
-  execution->run(limited);
-  memory.expect_output();
-}
-
-TEST_F(TimeLimit, holds_after_an_error_and_after_a_stop) {
-  for (const bool stops : {false, true}) {
-    testing::FakeCuda::busy = true;
-    const Schedule schedule = three_streams_inverting();
-    const FaultMemory memory(*device, api, schedule, true);
-    const auto execution = device->prepare(schedule, memory.bindings);
-    fake_cuda().calls.clear();
-    RunOptions options = limited;
-    if (stops)
-      options.stop = [] { return fake_cuda().count("memcpy_async") > 1; };
-    else
-      fake_cuda().fail(1, cudaErrorInvalidValue, "memcpy_async");
-    const Seconds began = wall_clock();
-    try {
-      execution->run(options);
-      ADD_FAILURE() << "the run has ended";
-    } catch (const TimedOut& error) {
-      EXPECT_THAT(error.what(), AllOf(HasSubstr(stops ? "was stopped before" : "cudaErrorInvalidValue"),
-                                      HasSubstr("did not end within the time limit of 5.000 ms")));
-    }
-    EXPECT_GE(wall_clock() - began, limited.limit);
-    EXPECT_EQ(waits(), 0u);
-    EXPECT_TRUE(execution->overdue());
-    testing::FakeCuda::busy = false;
-    execution->run(limited);
-    memory.expect_output();
-  }
-}
-
-TEST_F(TimeLimit, that_has_not_passed_changes_nothing) {
-  testing::FakeCuda::busy = false;
+// A wait of CUDA would not return.
+TEST_F(TimeLimit, ends_a_run_an_error_and_a_stop_without_a_wait_of_cuda) {
   const Schedule schedule = three_streams_inverting();
-  const FaultMemory memory(*device, api, schedule, true);
-  const auto execution = device->prepare(schedule, memory.bindings);
-  EXPECT_GT(execution->run({.limit = Seconds{10}}).timeline.makespan, Seconds{0});
-  EXPECT_FALSE(execution->overdue());
-  memory.expect_output();
+  for (const char* way_out : {"time limit", "cudaErrorInvalidValue", "was stopped before"}) {
+    const FaultMemory memory(*device, api, schedule, true);
+    const auto execution = device->prepare(schedule, memory.bindings);
+    fake_cuda().calls.clear();
+    const bool stops = std::string(way_out).starts_with("was");
+    if (std::string(way_out).starts_with("cuda")) fake_cuda().fail(1, cudaErrorInvalidValue, "memcpy_async");
+    EXPECT_THAT(message_of([&] {
+                  execution->run(
+                      {.stop = [&] { return stops && fake_cuda().count("memcpy_async") > 1; }, .limit = limited.limit});
+                }),
+                AllOf(HasSubstr(way_out), HasSubstr("the GPU still works on it")));
+    EXPECT_EQ(waits(), 0u);
+    testing::FakeCuda::busy = false;
+    execution->run(limited);
+    testing::FakeCuda::busy = true;
+  }
 }
 
 TEST_F(TimeLimit, of_the_gate_that_passes_is_told_with_the_ops_and_ends_with_its_run) {

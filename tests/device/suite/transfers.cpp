@@ -1,4 +1,4 @@
-#include "tests/device/cuda/fault_schedules.hpp"
+#include "tests/device/suite/transfers.hpp"
 
 #include <utility>
 #include <vector>
@@ -6,11 +6,11 @@
 namespace shiplap::testing {
 namespace {
 
-constexpr Bytes all_chunks = fault_chunk * fault_chunks;
+constexpr Bytes all_chunks = transfer_chunk * transfer_chunks;
 constexpr AgentId first_agent{0};
 constexpr AgentId second_agent{1};
 
-Region region(BufferId buffer, std::uint32_t chunk) { return {buffer, fault_chunk * chunk, fault_chunk}; }
+Region region(BufferId buffer, std::uint32_t chunk) { return {buffer, transfer_chunk * chunk, transfer_chunk}; }
 
 Op copy(BufferId from, BufferId to, std::uint32_t chunk, StreamId stream, std::vector<OpId> after = {},
         AgentId agent = first_agent) {
@@ -82,6 +82,39 @@ Buffers add_buffers(Schedule& s) {
           s.add_buffer({"out", Place::host(), MemoryKind::pinned, all_chunks})};
 }
 
+Schedule by_host_agents(bool with_calls) {
+  Schedule s;
+  s.agents = {{"submits"}, {"copies"}};
+  const BufferId from = s.add_buffer({"in", Place::host(), MemoryKind::pageable, all_chunks});
+  const BufferId ring_in = s.add_buffer({"ring in", Place::host(), MemoryKind::pinned, all_chunks});
+  const BufferId gpu = s.add_buffer({"gpu", Place::gpu(), MemoryKind::device, all_chunks});
+  const BufferId locked = s.add_buffer({"pinned for a while", Place::host(), MemoryKind::pageable, all_chunks});
+  const BufferId made = s.add_buffer({"allocated for a while", Place::gpu(), MemoryKind::device, all_chunks});
+  const BufferId ring_out = s.add_buffer({"ring out", Place::host(), MemoryKind::pinned, all_chunks});
+  const BufferId to = s.add_buffer({"out", Place::host(), MemoryKind::pageable, all_chunks});
+  const KernelId invert = s.add_kernel("invert");
+  const StreamId in = s.add_stream("in");
+  const StreamId out = s.add_stream("out");
+  using Kind = HostCall::Kind;
+  if (with_calls) {
+    s.add(call(Kind::pin, locked));
+    s.add(call(Kind::allocate, made));
+    s.add(call(Kind::create_stream));
+  }
+  for (std::uint32_t c = 0; c < transfer_chunks; ++c) {
+    const OpId filled = s.add(by_host(from, ring_in, c));
+    s.add(copy(ring_in, gpu, c, in, {filled}));
+    const OpId done = s.add(kernel(invert, gpu, gpu, c, in));
+    const OpId back = s.add(copy(gpu, ring_out, c, out, {done}));
+    s.add(by_host(ring_out, to, c, {back}));
+  }
+  if (!with_calls) return s;
+  s.add(call(Kind::destroy_stream));
+  s.add(call(Kind::release, made));
+  s.add(call(Kind::unpin, locked));
+  return s;
+}
+
 }  // namespace
 
 Schedule three_streams_inverting() {
@@ -91,7 +124,7 @@ Schedule three_streams_inverting() {
   const StreamId in = s.add_stream("in");
   const StreamId compute = s.add_stream("compute");
   const StreamId out = s.add_stream("out");
-  for (std::uint32_t c = 0; c < fault_chunks; ++c) {
+  for (std::uint32_t c = 0; c < transfer_chunks; ++c) {
     const OpId there = s.add(copy(b.in, b.gpu, c, in));
     const OpId done = s.add(kernel(invert, b.gpu, b.gpu, c, compute, {there}));
     s.add(copy(b.gpu, b.out, c, out, {done}));
@@ -103,11 +136,26 @@ Schedule stream_per_chunk_inverting() {
   Schedule s;
   const Buffers b = add_buffers(s);
   const KernelId invert = s.add_kernel("invert");
-  for (std::uint32_t c = 0; c < fault_chunks; ++c) {
+  for (std::uint32_t c = 0; c < transfer_chunks; ++c) {
     const StreamId stream = s.add_stream("of a chunk");
     s.add(copy(b.in, b.gpu, c, stream));
     s.add(kernel(invert, b.gpu, b.gpu, c, stream));
     s.add(copy(b.gpu, b.out, c, stream));
+  }
+  return s;
+}
+
+Schedule ring_of_one_chunk_inverting() {
+  Schedule s = three_streams_inverting();
+  s.buffers[1].size = transfer_chunk;
+  for (std::size_t i = 0; i < s.ops.size(); ++i) {
+    if (auto* kernel = std::get_if<Kernel>(&s.ops[i].what)) {
+      for (Access& operand : kernel->operands) operand.region.offset = {};
+      continue;
+    }
+    auto& moved = std::get<Copy>(s.ops[i].what);
+    (i % 3 == 0 ? moved.to : moved.from).offset = {};
+    if (i % 3 == 0 && i > 0) s.ops[i].after = {OpId{static_cast<std::uint32_t>(i - 1)}};
   }
   return s;
 }
@@ -117,10 +165,10 @@ Schedule batches_inverting_nothing() {
   const Buffers b = add_buffers(s);
   const StreamId in = s.add_stream("in");
   const StreamId out = s.add_stream("out");
-  for (std::uint32_t c = 0; c < fault_chunks; ++c) s.add(copy(b.in, b.gpu, c, in));
-  for (std::uint32_t c = 0; c < fault_chunks; ++c) s.add(copy(b.gpu, b.out, c, out));
-  for (std::uint32_t i = 0; i < 2 * fault_chunks; ++i) s.ops[i].batched = i % fault_chunks != 0;
-  s.ops[fault_chunks].after = {OpId{fault_chunks - 1}};
+  for (std::uint32_t c = 0; c < transfer_chunks; ++c) s.add(copy(b.in, b.gpu, c, in));
+  for (std::uint32_t c = 0; c < transfer_chunks; ++c) s.add(copy(b.gpu, b.out, c, out));
+  for (std::uint32_t i = 0; i < 2 * transfer_chunks; ++i) s.ops[i].batched = i % transfer_chunks != 0;
+  s.ops[transfer_chunks].after = {OpId{transfer_chunks - 1}};
   return s;
 }
 
@@ -131,7 +179,7 @@ Schedule blocks_inverting() {
   const BufferId more = s.add_buffer({"more", Place::gpu(), MemoryKind::device, all_chunks});
   const BufferId to = s.add_buffer({"out", Place::host(), MemoryKind::pinned, all_chunks});
   const BlockList list{
-      .name = "pages", .block = Bytes{fault_chunk.count / 2}, .pitch = Bytes{fault_chunk.count / 2}, .count = 6};
+      .name = "pages", .block = Bytes{transfer_chunk.count / 2}, .pitch = Bytes{transfer_chunk.count / 2}, .count = 6};
   const BlockListId pages = s.add_list(list);
   const BlockListId rows = s.add_list(list);
   s.lists[rows.index()].regular = true;
@@ -141,7 +189,7 @@ Schedule blocks_inverting() {
   const StreamId out = s.add_stream("out");
   s.streams[in.index()].urgent = true;
   using Kind = Mover::Kind;
-  for (std::uint32_t c = 0; c < fault_chunks; ++c) {
+  for (std::uint32_t c = 0; c < transfer_chunks; ++c) {
     // A list brings every block back to where it was.
     const OpId there = s.add(move(c == 0 ? pages : rows, true, from, gpu, c, {.kind = Kind::copies}, in));
     s.add(move(pages, true, from, more, c, {.kind = Kind::kernel, .grid = 2}, in));
@@ -160,7 +208,7 @@ Schedule prefetches_inverting() {
   const StreamId in = s.add_stream("in");
   const StreamId compute = s.add_stream("compute");
   const StreamId out = s.add_stream("out");
-  for (std::uint32_t c = 0; c < fault_chunks; ++c) {
+  for (std::uint32_t c = 0; c < transfer_chunks; ++c) {
     s.add(prefetch(from, c, Place::gpu(), in));
     const OpId there = s.add(prefetch(to, c, Place::gpu(), in));
     const OpId done = s.add(kernel(invert, from, to, c, compute, {there}));
@@ -169,35 +217,9 @@ Schedule prefetches_inverting() {
   return s;
 }
 
-Schedule host_agents_inverting() {
-  Schedule s;
-  s.agents = {{"submits"}, {"copies"}};
-  const BufferId from = s.add_buffer({"in", Place::host(), MemoryKind::pageable, all_chunks});
-  const BufferId ring_in = s.add_buffer({"ring in", Place::host(), MemoryKind::pinned, all_chunks});
-  const BufferId gpu = s.add_buffer({"gpu", Place::gpu(), MemoryKind::device, all_chunks});
-  const BufferId locked = s.add_buffer({"pinned for a while", Place::host(), MemoryKind::pageable, all_chunks});
-  const BufferId made = s.add_buffer({"allocated for a while", Place::gpu(), MemoryKind::device, all_chunks});
-  const BufferId ring_out = s.add_buffer({"ring out", Place::host(), MemoryKind::pinned, all_chunks});
-  const BufferId to = s.add_buffer({"out", Place::host(), MemoryKind::pageable, all_chunks});
-  const KernelId invert = s.add_kernel("invert");
-  const StreamId in = s.add_stream("in");
-  const StreamId out = s.add_stream("out");
-  using Kind = HostCall::Kind;
-  s.add(call(Kind::pin, locked));
-  s.add(call(Kind::allocate, made));
-  s.add(call(Kind::create_stream));
-  for (std::uint32_t c = 0; c < fault_chunks; ++c) {
-    const OpId filled = s.add(by_host(from, ring_in, c));
-    s.add(copy(ring_in, gpu, c, in, {filled}));
-    const OpId done = s.add(kernel(invert, gpu, gpu, c, in));
-    const OpId back = s.add(copy(gpu, ring_out, c, out, {done}));
-    s.add(by_host(ring_out, to, c, {back}));
-  }
-  s.add(call(Kind::destroy_stream));
-  s.add(call(Kind::release, made));
-  s.add(call(Kind::unpin, locked));
-  return s;
-}
+Schedule host_agents_inverting() { return by_host_agents(true); }
+
+Schedule host_copies_inverting() { return by_host_agents(false); }
 
 Schedule two_gpus_inverting_twice() {
   Schedule s;
@@ -212,7 +234,7 @@ Schedule two_gpus_inverting_twice() {
   const StreamId across = s.add_stream("across", Place::gpu(0));
   const StreamId compute_far = s.add_stream("compute 1", Place::gpu(1));
   const StreamId out = s.add_stream("out", Place::gpu(1));
-  for (std::uint32_t c = 0; c < fault_chunks; ++c) {
+  for (std::uint32_t c = 0; c < transfer_chunks; ++c) {
     const OpId there = s.add(copy(from, near, c, in));
     const OpId once = s.add(kernel(invert, near, near, c, compute_near, {there}, second_agent));
     const OpId over = s.add(copy(near, far, c, across, {once}));
@@ -231,11 +253,13 @@ Schedule allocation_on_another_gpu_inverting() {
   const BufferId to = s.add_buffer({"out", Place::host(), MemoryKind::pinned, all_chunks});
   const KernelId invert = s.add_kernel("invert");
   const StreamId stream = s.add_stream("on gpu 1", Place::gpu(1));
-  for (std::uint32_t c = 0; c < fault_chunks; ++c) {
+  for (std::uint32_t c = 0; c < transfer_chunks; ++c) {
     s.add(copy(from, gpu, c, stream, {}, second_agent));
     s.add(kernel(invert, gpu, gpu, c, stream, {}, second_agent));
     s.add(copy(gpu, to, c, stream, {}, second_agent));
-    if (c == 0) s.add(call(HostCall::Kind::allocate, made, second_agent));
+    if (c > 0) continue;
+    s.add(call(HostCall::Kind::allocate, made, second_agent));
+    s.add(call(HostCall::Kind::create_stream, {}, second_agent));
   }
   return s;
 }

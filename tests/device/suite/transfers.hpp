@@ -8,13 +8,15 @@
 
 namespace shiplap::testing {
 
-inline constexpr std::uint32_t fault_chunks = 3;
-inline constexpr Bytes fault_chunk{64};
+inline constexpr std::uint32_t transfer_chunks = 3;
+inline constexpr Bytes transfer_chunk{64};
 
 /// Copies in and out and kernels in a stream each.
 Schedule three_streams_inverting();
 /// A stream for each chunk: all of them end, and none waits for another.
 Schedule stream_per_chunk_inverting();
+/// One chunk of device memory for all chunks: each must leave it before the next one comes.
+Schedule ring_of_one_chunk_inverting();
 /// Two batches of copies.
 Schedule batches_inverting_nothing();
 /// Blocks that every mover gathers or scatters, in an urgent stream and in another one.
@@ -24,9 +26,12 @@ Schedule prefetches_inverting();
 /// Two host threads: one copies through rings and waits for the GPU, one submits and pins, allocates and makes a
 /// stream.
 Schedule host_agents_inverting();
+/// Two host threads that only copy and submit: CUDA waits for all kernels when memory is released.
+Schedule host_copies_inverting();
 /// Two GPUs and two host threads, of which one goes to and fro between the GPUs.
 Schedule two_gpus_inverting_twice();
-/// The second host thread works on gpu 1, and allocates memory on gpu 0 in between.
+/// The second host thread works on gpu 1. In between it allocates memory on gpu 0 and creates a stream, and releases
+/// neither.
 Schedule allocation_on_another_gpu_inverting();
 
 }  // namespace shiplap::testing
