@@ -57,8 +57,7 @@ void describe(V& v, R& voyage) {
   v.or_null("lost", voyage.lost, "what was lost");
   v.added("crew", voyage.crew, "number of people");
   v.only_if(!voyage.note.empty(), "note", voyage.note, "words");
-  v.derived(
-      "miles", [&] { return voyage.legs.empty() ? 0u : voyage.legs.back().miles; }, "the longest leg");
+  v.derived("miles", "the longest leg", [&] { return voyage.legs.empty() ? 0u : voyage.legs.back().miles; });
   v.constant("flag", "no");
 }
 
