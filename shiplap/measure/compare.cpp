@@ -91,11 +91,6 @@ std::vector<Comparison::Condition> differing(const Conditions& baseline, const C
   return result;
 }
 
-}  // namespace
-
-namespace {
-
-using std::string_view_literals::operator""sv;
 constexpr std::array change_names{std::pair{Change::same, "same"sv}, std::pair{Change::better, "better"sv},
                                   std::pair{Change::degraded, "degraded"sv}, std::pair{Change::unclear, "unclear"sv}};
 
