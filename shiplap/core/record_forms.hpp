@@ -39,6 +39,16 @@ struct Form<std::string> {
   static Json schema() { return {{"type", "string"}}; }
 };
 
+/// A text that is not empty.
+struct NonEmptyText : Form<std::string> {
+  static std::string read(const JsonReader& json) {
+    std::string text = json.string();
+    if (text.empty()) json.fail("a text that is not empty");
+    return text;
+  }
+  static Json schema() { return {{"type", "string"}, {"minLength", 1}}; }
+};
+
 /// A finite number.
 template <>
 struct Form<double> {
@@ -159,11 +169,12 @@ struct InUnit {
   Json schema() const { return detail::quantity_schema({"value"}, unit); }
 };
 
-/// An array of at least `least` values, each in the form given.
+/// An array of `least` to `most` values, each in the form given.
 template <class T, class F = Form<T>>
 struct ListOf {
   F one{};
   std::size_t least = 0;
+  std::size_t most = std::numeric_limits<std::size_t>::max();
   Json write(const std::vector<T>& values) const {
     Json all = Json::array();
     for (const T& value : values) all.push_back(one.write(value));
@@ -171,12 +182,17 @@ struct ListOf {
   }
   std::vector<T> read(const JsonReader& json) const {
     if (!json.value().is_array()) json.fail("an array");
+    if (json.size() > most) json.fail("at most " + std::to_string(most) + " values");
     std::vector<T> values;
     for (std::size_t i = 0; i < json.size(); ++i) values.push_back(one.read(json.at(i)));
     if (values.size() < least) json.fail("an array of " + std::to_string(least) + " or more");
     return values;
   }
-  Json schema() const { return {{"type", "array"}, {"items", one.schema()}}; }
+  Json schema() const {
+    Json schema{{"type", "array"}, {"items", one.schema()}};
+    if (least > 0) schema["minItems"] = least;
+    return schema;
+  }
 };
 /// An array of records in which a number increases from one to the next. `name` is the key of the number.
 template <auto key, class T>
@@ -203,8 +219,10 @@ struct Form<std::vector<Seconds>> {
 template <class T>
 struct Form<std::map<std::string, T>> {
   static Json write(const std::map<std::string, T>& values) {
-    Json all = Json::object();
-    for (const auto& [key, value] : values) all[key] = Form<T>{}.write(value);
+    // The keys differ, so they are added without a search for each.
+    Json::object_t all;
+    for (const auto& [key, value] : values)
+      static_cast<Json::object_t::Container&>(all).emplace_back(key, Form<T>{}.write(value));
     return all;
   }
   static std::map<std::string, T> read(const JsonReader& json) {
