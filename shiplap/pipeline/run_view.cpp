@@ -4,15 +4,6 @@
 #include "shiplap/plan/ranking_json.hpp"
 
 namespace shiplap {
-namespace {
-
-std::string difference_from(const JsonReader& json) {
-  std::string text = json.string();
-  if (text.empty()) json.fail("a text that is not empty");
-  return text;
-}
-
-}  // namespace
 
 RunView run_view(const Report& report) {
   RunView view{.run = report};
@@ -63,7 +54,7 @@ void from_json(const JsonReader& json, RunView& view) {
   if (view.run.bound) json.at("bound").at("value").positive();
   if (view.run.ideal_overlap) json.at("ideal_overlap").at("value").positive();
   if (const auto verified = json.find("verified"))
-    view.run.difference = verified->boolean() ? std::string() : difference_from(json.at("difference"));
+    view.run.difference = verified->boolean() ? std::string() : NonEmptyText::read(json.at("difference"));
 }
 
 Json json_schema(const RunView&) {
