@@ -39,6 +39,19 @@ struct Form<std::string> {
   static Json schema() { return {{"type", "string"}}; }
 };
 
+/// A truth value with a name for each of both.
+struct TwoNames {
+  std::string_view if_true;
+  std::string_view if_false;
+  Json write(bool value) const { return value ? if_true : if_false; }
+  bool read(const JsonReader& json) const {
+    const std::string name = json.string();
+    if (name != if_true && name != if_false) json.fail(std::string(if_true).append(" or ").append(if_false));
+    return name == if_true;
+  }
+  Json schema() const { return {{"enum", {if_true, if_false}}}; }
+};
+
 /// A text that is not empty.
 struct NonEmptyText : Form<std::string> {
   static std::string read(const JsonReader& json) {

@@ -59,15 +59,7 @@ struct MemoryOfArrays : Form<MemoryKind> {
 };
 
 /// Whether bytes go to the GPU, as a direction.
-struct DirectionName {
-  static Json write(bool to_device) { return to_device ? "h2d" : "d2h"; }
-  static bool read(const JsonReader& json) {
-    const std::string direction = json.string();
-    if (direction != "h2d" && direction != "d2h") json.fail("h2d or d2h");
-    return direction == "h2d";
-  }
-  static Json schema() { return {{"enum", {"h2d", "d2h"}}}; }
-};
+constexpr TwoNames direction_name{"h2d", "d2h"};
 
 /// A number of bytes.
 struct ByteCount {
@@ -160,7 +152,7 @@ void describe(V& v, R& workload) {
 }
 template <class V, Like<EvaluatedTransfer> R>
 void describe(V& v, R& transfer) {
-  v.field("direction", transfer.to_device, "direction of the copies", DirectionName{});
+  v.field("direction", transfer.to_device, "direction of the copies", direction_name);
   v.field("size", transfer.total, "bytes of all copies");
   v.field("copies", transfer.copies, "number of equal copies in one stream", one_or_more<std::uint32_t>);
   v.field("simulation", transfer.simulation, "simulated time");
@@ -222,7 +214,7 @@ void describe(V& v, R& regret) {
 }
 template <class V, Like<TransferErrors> R>
 void describe(V& v, R& errors) {
-  v.field("direction", errors.to_device, "direction of the copies", DirectionName{});
+  v.field("direction", errors.to_device, "direction of the copies", direction_name);
   v.field("simulation", errors.simulation, "errors of the simulation");
   v.field("loggp", errors.loggp, "errors of LogGP");
   v.derived("published_over", "largest positive error that van Werkhoven et al. 2014 report",

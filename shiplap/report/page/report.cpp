@@ -40,7 +40,7 @@ constexpr std::array readers{Reader{formats::check, part_of<NodeResult, check_pa
                              Reader{formats::plan, plan_part},
                              Reader{formats::run, part_of<RunView, run_part>},
                              Reader{formats::evaluation, part_of_evaluation},
-                             Reader{formats::movers, movers_part},
+                             Reader{formats::movers, part_of<MoverTable, movers_part>},
                              Reader{formats::advice, advice_part},
                              Reader{formats::reproduction, reproduction_part}};
 

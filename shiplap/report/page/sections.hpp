@@ -13,6 +13,7 @@
 #include "shiplap/plan/adaptation_log.hpp"
 #include "shiplap/plan/strategy_map.hpp"
 #include "shiplap/profile/profile.hpp"
+#include "shiplap/report/movers_report.hpp"
 #include "shiplap/report/page/figure.hpp"
 
 namespace shiplap::page {
@@ -38,6 +39,8 @@ Part adaptation_part(const Replay&, const std::string& source);
 Part check_part(const NodeResult&, const std::string& source);
 /// Predicted and observed times and timelines of a run.
 Part run_part(const RunView&, const std::string& source);
+/// The rates of movers of blocks.
+Part movers_part(const MoverTable&, const std::string& source);
 /// What became slower or faster.
 Part comparison_part(const Comparison&, const std::string& source);
 
@@ -46,8 +49,6 @@ Part comparison_part(const Comparison&, const std::string& source);
 
 /// The candidates of `shiplap plan --json`.
 Part plan_part(const JsonReader&, const std::string& source);
-/// The rates of movers of `shiplap movers --json`.
-Part movers_part(const JsonReader&, const std::string& source);
 /// The advice and the timelines of `shiplap advise --json`.
 Part advice_part(const JsonReader&, const std::string& source);
 /// The curves and the claims of `shiplap reproduce`.
