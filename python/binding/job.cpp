@@ -16,14 +16,8 @@ namespace shiplap::python {
 namespace {
 
 Role role_of(const std::string& name) {
-  for (const auto& [text, role] : {std::pair{"in", Role::in},
-                                   {"out", Role::out},
-                                   {"inout", Role::inout},
-                                   {"resident", Role::resident},
-                                   {"carried", Role::carried},
-                                   {"scratch", Role::scratch}})
-    if (name == text) return role;
-  throw UsageError("role \"" + name + "\": give in, out, inout, resident, carried or scratch");
+  if (const auto role = value_of<Role>(name)) return *role;
+  throw UsageError("role \"" + name + "\": give one of " + all_names<Role>());
 }
 
 /// Keeps Python's state of this thread from call to call, as long as the thread lives. A thread of the library would

@@ -70,8 +70,8 @@ std::optional<Record> record_from(const std::string& kind, Fields& f) {
   if (kind == "call") return RecordedCall{f.integer(), f.small(), f.time(), f.name()};
   if (kind == "copy") {
     RecordedCopy copy{.call = f.integer(), .stream = f.small(), .time = f.time(), .size = Bytes{f.integer()}};
-    copy.from = f.one_of(memory_names);
-    copy.to = f.one_of(memory_names);
+    copy.from = f.one_of(recorded_memories);
+    copy.to = f.one_of(recorded_memories);
     copy.from_address = f.integer();
     copy.to_address = f.integer();
     copy.content = f.integer();

@@ -13,13 +13,6 @@
 namespace shiplap {
 namespace {
 
-template <class Names, class Value>
-const char* name_in(const Names& names, Value value) {
-  const auto found = std::ranges::find(names, value, [](const auto& name) { return name.first; });
-  if (found == names.end()) throw Error("a recording has no name for this kind of memory or order");
-  return found->second;
-}
-
 /// The most bytes of a name. As JSON each may take six, and a line has room for them.
 constexpr std::size_t most_name_bytes = limits::line_bytes / 8;
 /// Room for the lines of a record, its name and the end.
@@ -89,8 +82,8 @@ void RecordingWriter::write(const Record& record) {
               r.time.start,
               r.time.end,
               r.size.count,
-              name_in(memory_names, r.from),
-              name_in(memory_names, r.to),
+              name_in(recorded_memories, r.from),
+              name_in(recorded_memories, r.to),
               r.from_address,
               r.to_address,
               r.content,

@@ -5,11 +5,14 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include "shiplap/core/error.hpp"
 
 namespace shiplap {
+
+using std::string_view_literals::operator""sv;
 
 /// Values of an enumeration with their names. A function `names_of(E)` beside the enumeration returns them.
 template <class E>
@@ -21,12 +24,18 @@ concept NamedEnum = requires(E value) {
   EnumNames<E>(names_of(value));
 };
 
+/// The name of a value in this table. Throws Error for a value that is not in it.
+template <class E>
+std::string_view name_in(std::type_identity_t<EnumNames<E>> names, E value) {
+  for (const auto& [known, name] : names)
+    if (known == value) return name;
+  throw Error("a value of an enumeration has no name");
+}
+
 /// The name of a value. Throws Error for a value without one.
 template <NamedEnum E>
 std::string_view enum_name(E value) {
-  for (const auto& [known, name] : names_of(value))
-    if (known == value) return name;
-  throw Error("a value of an enumeration has no name");
+  return name_in(names_of(value), value);
 }
 
 /// The value with this name; nullopt when there is none.

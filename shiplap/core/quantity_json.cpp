@@ -34,10 +34,6 @@ Json quantity_json(const Interval<Seconds>& t) {
 
 Json quantity_json(Bytes bytes) { return {{"value", bytes.count}, {"unit", "B"}}; }
 
-Json quantity_json(const std::optional<Seconds>& time) { return time ? quantity_json(*time) : Json(nullptr); }
-
-Json quantity_json(const std::optional<Interval<Seconds>>& time) { return time ? quantity_json(*time) : Json(nullptr); }
-
 Json quantities_json(std::span<const double> values, std::string_view unit) {
   Json all = Json::array();
   for (const double value : values) all.push_back(value);

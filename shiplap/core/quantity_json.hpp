@@ -2,7 +2,6 @@
 // and {"values", "unit"} for several of a kind. An absent quantity is null. No key names a unit.
 #pragma once
 
-#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -23,10 +22,6 @@ Json quantity_json(Seconds);
 Json quantity_json(const Interval<Seconds>&);
 /// Writes the size in bytes, "B".
 Json quantity_json(Bytes);
-/// Writes the time in milliseconds, or null.
-Json quantity_json(const std::optional<Seconds>&);
-/// Writes the time with its interval in milliseconds, or null.
-Json quantity_json(const std::optional<Interval<Seconds>>&);
 /// Writes the values, which are in `unit`.
 Json quantities_json(std::span<const double> values, std::string_view unit);
 /// Writes the times in milliseconds.

@@ -10,17 +10,15 @@
 //   added(name, member, meaning, form)      a value that older files lack; a record that is read then keeps its default
 //   field_if(there, name, member, meaning, form)      a value that is there exactly when `there`
 //   only_if(there, name, member, meaning, form)       a value that is written only when `there`, and may be absent
-//   derived(name, calculate, meaning, form) a value that is calculated from others: written, and not read
+//   derived(name, meaning, calculate, form)           a value that is calculated: written, and not read
+//   derived_if(there, name, meaning, calculate, form) a calculated value that is written only when `there`
 //
-// A form is how a value looks in JSON. Types have one of their own (`Form`), and some values have another one, which is
-// given. Records of other rooms have functions `to_json(record)` and `from_json(reader, record)` instead of `describe`.
+// A form is how a value looks in JSON (core/record_forms.hpp). Records of other rooms have functions `to_json(record)`,
+// `from_json(reader, record)` and `json_schema(record)` instead of `describe`.
 #pragma once
 
 #include <concepts>
 #include <cstdint>
-#include <initializer_list>
-#include <limits>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -29,10 +27,9 @@
 #include <utility>
 #include <vector>
 
-#include "shiplap/core/enum_names.hpp"
 #include "shiplap/core/json.hpp"
 #include "shiplap/core/like.hpp"
-#include "shiplap/core/quantity_json.hpp"
+#include "shiplap/core/record_forms.hpp"
 
 namespace shiplap {
 
@@ -67,144 +64,6 @@ Json schema_of();
 template <Described T>
 Json document_schema(std::string_view title, std::string_view description);
 
-/// How values of a type look in JSON.
-template <class T>
-struct Form;
-
-template <>
-struct Form<bool> {
-  static Json write(bool value) { return value; }
-  static bool read(const JsonReader& json) { return json.boolean(); }
-  static Json schema() { return {{"type", "boolean"}}; }
-};
-
-template <>
-struct Form<std::string> {
-  static Json write(const std::string& text) { return text; }
-  static std::string read(const JsonReader& json) { return json.string(); }
-  static Json schema() { return {{"type", "string"}}; }
-};
-
-/// A finite number.
-template <>
-struct Form<double> {
-  static Json write(double value) { return value; }
-  static double read(const JsonReader& json) { return json.number(); }
-  static Json schema() { return {{"type", "number"}}; }
-};
-/// A finite number of 0 or more.
-struct NonNegative : Form<double> {
-  static double read(const JsonReader& json) { return json.non_negative(); }
-  static Json schema() { return {{"type", "number"}, {"minimum", 0}}; }
-};
-/// A finite number above 0.
-struct Positive : Form<double> {
-  static double read(const JsonReader& json) { return json.positive(); }
-  static Json schema() { return {{"type", "number"}, {"exclusiveMinimum", 0}}; }
-};
-
-/// A whole number from `least` to `most`.
-template <std::unsigned_integral T>
-struct Form<T> {
-  std::uint64_t least = 0;
-  std::uint64_t most = std::numeric_limits<T>::max();
-  static Json write(T value) { return value; }
-  T read(const JsonReader& json) const {
-    const std::uint64_t value = json.unsigned_integer();
-    if (value < least || value > most)
-      json.fail("a whole number from " + std::to_string(least) + " to " + std::to_string(most));
-    return static_cast<T>(value);
-  }
-  Json schema() const {
-    Json schema{{"type", "integer"}, {"minimum", least}};
-    if (most < std::numeric_limits<T>::max()) schema["maximum"] = most;
-    return schema;
-  }
-};
-
-template <std::unsigned_integral T>
-inline constexpr Form<T> one_or_more{.least = 1};
-
-template <NamedEnum E>
-struct Form<E> {
-  static Json write(E value) { return enum_name(value); }
-  static E read(const JsonReader& json) {
-    const auto value = value_of<E>(json.string());
-    if (!value) json.fail("one of " + all_names<E>());
-    return *value;
-  }
-  static Json schema() {
-    Json names = Json::array();
-    for (const auto& [value, name] : names_of(E{})) names.push_back(name);
-    return {{"enum", std::move(names)}};
-  }
-};
-
-namespace detail {
-/// The schema of an object with these properties, of which all are required but those named.
-Json object_schema(Json properties, const std::vector<std::string>& optional = {});
-/// The schema of a quantity with these numbers, such as "value", "low" and "high".
-Json quantity_schema(std::initializer_list<const char*> numbers, std::string_view unit);
-/// The schema of several quantities with one unit.
-Json quantities_schema(std::string_view unit);
-/// The schema of what is null or has the schema given.
-Json or_null_schema(Json schema);
-/// A schema whose parts that occur several times stand once, in "$defs".
-Json with_definitions(Json schema);
-}  // namespace detail
-
-/// A time in milliseconds, of at least 0.
-template <>
-struct Form<Seconds> {
-  static Json write(Seconds time) { return quantity_json(time); }
-  static Seconds read(const JsonReader& json) { return seconds_from_json(json); }
-  static Json schema() { return detail::quantity_schema({"value"}, "ms"); }
-};
-template <>
-struct Form<Interval<Seconds>> {
-  static Json write(const Interval<Seconds>& time) { return quantity_json(time); }
-  static Interval<Seconds> read(const JsonReader& json) { return seconds_interval_from_json(json); }
-  static Json schema() { return detail::quantity_schema({"value", "low", "high"}, "ms"); }
-};
-/// A difference of times in milliseconds, which may be negative.
-struct SignedSeconds {
-  static Json write(Seconds time) { return quantity_json(time); }
-  static Seconds read(const JsonReader& json);
-  static Json schema() { return detail::quantity_schema({"value"}, "ms"); }
-};
-/// A time in seconds with all digits, so that reading gives the identical value.
-struct ExactSeconds {
-  static Json write(Seconds time) { return exact_json(time); }
-  static Seconds read(const JsonReader& json) { return seconds_from_json(json); }
-  static Json schema() { return detail::quantity_schema({"value"}, "s"); }
-};
-template <>
-struct Form<Bytes> {
-  static Json write(Bytes size) { return quantity_json(size); }
-  static Bytes read(const JsonReader& json) { return bytes_from_json(json); }
-  static Json schema() { return detail::quantity_schema({"value"}, "B"); }
-};
-template <>
-struct Form<Bandwidth> {
-  static Json write(Bandwidth rate) { return quantity_json(in_gigabytes_per_second(rate), "GB/s"); }
-  static Bandwidth read(const JsonReader& json);
-  static Json schema() { return detail::quantity_schema({"value"}, "GB/s"); }
-};
-/// An estimate with its interval as a quantity with this unit.
-struct EstimateInUnit {
-  std::string_view unit;
-  Json write(const Estimate& estimate) const { return quantity_json(estimate, unit); }
-  Estimate read(const JsonReader& json) const;
-  Json schema() const { return detail::quantity_schema({"value", "low", "high"}, unit); }
-};
-/// A number as a quantity with this unit. Ratios have the unit "1".
-struct InUnit {
-  std::string_view unit;
-  Json write(double value) const { return quantity_json(value, unit); }
-  double read(const JsonReader& json) const;
-  Json schema() const { return detail::quantity_schema({"value"}, unit); }
-};
-
 // The file that describes a record may also declare functions for it. Other files see the functions alone, and a type
 // must have one form in all files. So the functions take precedence.
 template <class T>
@@ -237,98 +96,66 @@ struct Form<T> {
   static Json schema() { return json_schema(T{}); }
 };
 
-/// An array of at least `least` values, each in the form given.
-template <class T, class F = Form<T>>
-struct ListOf {
-  F one{};
-  std::size_t least = 0;
-  Json write(const std::vector<T>& values) const {
-    Json all = Json::array();
-    for (const T& value : values) all.push_back(one.write(value));
-    return all;
-  }
-  std::vector<T> read(const JsonReader& json) const {
-    if (!json.value().is_array()) json.fail("an array");
-    std::vector<T> values;
-    for (std::size_t i = 0; i < json.size(); ++i) values.push_back(one.read(json.at(i)));
-    if (values.size() < least) json.fail("an array of " + std::to_string(least) + " or more");
-    return values;
-  }
-  Json schema() const { return {{"type", "array"}, {"items", one.schema()}}; }
-};
-/// An array of records in which a number increases from one to the next. `name` is the key of the number.
-template <auto key, class T>
-struct AscendingBy : ListOf<T> {
-  std::string_view name{};
-  std::vector<T> read(const JsonReader& json) const {
-    std::vector<T> values = ListOf<T>::read(json);
-    for (std::size_t i = 1; i < values.size(); ++i)
-      if (!(values[i - 1].*key < values[i].*key)) json.at(i).at(name).fail("more than in the entry before");
-    return values;
-  }
-};
-template <class T>
-struct Form<std::vector<T>> : ListOf<T> {};
-/// The values with their common unit, milliseconds.
-template <>
-struct Form<std::vector<Seconds>> {
-  static Json write(const std::vector<Seconds>& times) { return quantities_json(times); }
-  static std::vector<Seconds> read(const JsonReader& json) { return all_seconds_from_json(json); }
-  static Json schema() { return detail::quantities_schema("ms"); }
-};
-
-/// An object with a key for each value.
-template <class T>
-struct Form<std::map<std::string, T>> {
-  static Json write(const std::map<std::string, T>& values) {
-    Json all = Json::object();
-    for (const auto& [key, value] : values) all[key] = Form<T>{}.write(value);
-    return all;
-  }
-  static std::map<std::string, T> read(const JsonReader& json) {
-    std::map<std::string, T> values;
-    json.for_each_member(
-        [&](const std::string& key, const JsonReader& value) { values.emplace(key, Form<T>{}.read(value)); });
-    return values;
-  }
-  static Json schema() { return {{"type", "object"}, {"additionalProperties", Form<T>{}.schema()}}; }
-};
-
-/// Null where there is no value.
-template <class T, class F = Form<T>>
-struct OrNull {
-  F one{};
-  Json write(const std::optional<T>& value) const { return value ? one.write(*value) : Json(nullptr); }
-  std::optional<T> read(const JsonReader& json) const {
-    return json.value().is_null() ? std::nullopt : std::optional<T>(one.read(json));
-  }
-  Json schema() const { return detail::or_null_schema(one.schema()); }
-};
-template <class T>
-struct Form<std::optional<T>> : OrNull<T> {};
-
-/// Null for what is empty or 0.
-template <class T, class F = Form<T>>
-struct NullIfEmpty {
-  F one{};
-  static bool is_empty(const T& value) {
-    if constexpr (requires { value.empty(); })
-      return value.empty();
-    else
-      return value == T{};
-  }
-  Json write(const T& value) const { return is_empty(value) ? Json(nullptr) : one.write(value); }
-  T read(const JsonReader& json) const { return json.value().is_null() ? T{} : one.read(json); }
-  Json schema() const { return detail::or_null_schema(one.schema()); }
-};
-
+namespace detail {
 template <class T>
 inline constexpr bool is_optional = false;
 template <class T>
 inline constexpr bool is_optional<std::optional<T>> = true;
+}  // namespace detail
+
+/// When a member has a value in JSON.
+enum class Presence : std::uint8_t {
+  always,       ///< in every document
+  null_unless,  ///< in every document, and null unless it is there
+  field_if,     ///< exactly when it is there
+  only_if,      ///< when it is there, or not at all
+  added,        ///< in every document that is written; older ones lack it
+};
+
+/// What the visitors of `describe` have in common: all members are one function of theirs, `member`.
+template <class Visitor>
+class RecordVisitor {
+ public:
+  template <class T, class F = Form<std::remove_const_t<T>>>
+  void field(std::string_view name, T& member, std::string_view meaning, const F& form = {}) {
+    self().member(Presence::always, true, name, member, meaning, form);
+  }
+  template <class T, class F = Form<std::remove_const_t<T>>>
+  void or_null(std::string_view name, T& member, std::string_view meaning, const F& form = {}) {
+    null_unless(!NullIfEmpty<std::remove_const_t<T>, F>::is_empty(member), name, member, meaning, form);
+  }
+  template <class T, class F = Form<std::remove_const_t<T>>>
+  void null_unless(bool there, std::string_view name, T& member, std::string_view meaning, const F& form = {}) {
+    self().member(Presence::null_unless, there, name, member, meaning, form);
+  }
+  template <class T, class F = Form<std::remove_const_t<T>>>
+  void field_if(bool there, std::string_view name, T& member, std::string_view meaning, const F& form = {}) {
+    self().member(Presence::field_if, there, name, member, meaning, form);
+  }
+  template <class T, class F = Form<std::remove_const_t<T>>>
+  void only_if(bool there, std::string_view name, T& member, std::string_view meaning, const F& form = {}) {
+    self().member(Presence::only_if, there, name, member, meaning, form);
+  }
+  template <class T, class F = Form<std::remove_const_t<T>>>
+  void added(std::string_view name, T& member, std::string_view meaning, const F& form = {}) {
+    self().member(Presence::added, true, name, member, meaning, form);
+  }
+  template <class Calculate, class F = Form<std::invoke_result_t<Calculate>>>
+  void derived(std::string_view name, std::string_view meaning, const Calculate& calculate, const F& form = {}) {
+    self().calculated(Presence::always, true, name, meaning, calculate, form);
+  }
+  template <class Calculate, class F = Form<std::invoke_result_t<Calculate>>>
+  void derived_if(bool there, std::string_view name, std::string_view meaning, const Calculate& calculate,
+                  const F& form = {}) {
+    self().calculated(Presence::only_if, there, name, meaning, calculate, form);
+  }
+
+ private:
+  Visitor& self() { return static_cast<Visitor&>(*this); }
+};
 
 /// Writes a record. It is a visitor of `describe`; callers use `write_record`.
-class RecordWriter {
+class RecordWriter : public RecordVisitor<RecordWriter> {
  public:
   Json json = Json::object();
 
@@ -337,42 +164,20 @@ class RecordWriter {
     json["version"] = format.version;
   }
   void constant(std::string_view name, std::string_view text) { json[std::string(name)] = text; }
-  template <class T, class F = Form<T>>
-  void field(std::string_view name, const T& member, std::string_view, const F& form = {}) {
-    json[std::string(name)] = form.write(member);
+  template <class T, class F>
+  void member(Presence presence, bool there, std::string_view name, const T& member, std::string_view, const F& form) {
+    if (there || presence == Presence::null_unless)
+      json[std::string(name)] = there ? form.write(member) : Json(nullptr);
   }
-  template <class T, class F = Form<T>>
-  void null_unless(bool there, std::string_view name, const T& member, std::string_view, const F& form = {}) {
-    json[std::string(name)] = there ? form.write(member) : Json(nullptr);
-  }
-  template <class T, class F = Form<T>>
-  void or_null(std::string_view name, const T& member, std::string_view meaning, const F& form = {}) {
-    field(name, member, meaning, NullIfEmpty<T, F>{form});
-  }
-  template <class T, class F = Form<T>>
-  void added(std::string_view name, const T& member, std::string_view, const F& form = {}) {
-    json[std::string(name)] = form.write(member);
-  }
-  template <class T, class F = Form<T>>
-  void only_if(bool there, std::string_view name, const T& member, std::string_view, const F& form = {}) {
-    if (there) json[std::string(name)] = form.write(member);
-  }
-  template <class T, class F = Form<T>>
-  void field_if(bool there, std::string_view name, const T& member, std::string_view meaning, const F& form = {}) {
-    only_if(there, name, member, meaning, form);
-  }
-  template <class Calculate, class F = Form<std::invoke_result_t<Calculate>>>
-  void derived(std::string_view name, const Calculate& calculate, std::string_view, const F& form = {}) {
-    json[std::string(name)] = form.write(calculate());
-  }
-  template <class Calculate>
-  void derived_if(bool there, std::string_view name, const Calculate& calculate, std::string_view meaning) {
-    if (there) derived(name, calculate, meaning);
+  template <class Calculate, class F>
+  void calculated(Presence, bool there, std::string_view name, std::string_view, const Calculate& calculate,
+                  const F& form) {
+    if (there) json[std::string(name)] = form.write(calculate());
   }
 };
 
 /// Reads a record. It is a visitor of `describe`; callers use `read_record`.
-class RecordReader {
+class RecordReader : public RecordVisitor<RecordReader> {
  public:
   explicit RecordReader(const JsonReader& json) : json_(json) {}
 
@@ -384,40 +189,18 @@ class RecordReader {
     keys_.push_back(name);
     if (json_.at(name).string() != text) json_.at(name).fail("\"" + std::string(text) + "\"");
   }
-  template <class T, class F = Form<T>>
-  void field(std::string_view name, T& member, std::string_view meaning, const F& form = {}) {
-    if constexpr (is_optional<T>) return added(name, member, meaning, form);
+  template <class T, class F>
+  void member(Presence presence, bool there, std::string_view name, T& member, std::string_view, const F& form) {
     keys_.push_back(name);
-    member = form.read(json_.at(name));
+    const bool is_required =
+        presence == Presence::field_if ? there : presence == Presence::always && !detail::is_optional<T>;
+    if (is_required)
+      member = form.read(json_.at(name));
+    else if (const auto found = json_.find(name); found && presence != Presence::field_if)
+      member = form.read(*found);
   }
-  template <class T, class F = Form<T>>
-  void null_unless(bool, std::string_view name, T& member, std::string_view meaning, const F& form = {}) {
-    added(name, member, meaning, form);
-  }
-  template <class T, class F = Form<T>>
-  void or_null(std::string_view name, T& member, std::string_view meaning, const F& form = {}) {
-    added(name, member, meaning, form);
-  }
-  template <class T, class F = Form<T>>
-  void added(std::string_view name, T& member, std::string_view, const F& form = {}) {
-    keys_.push_back(name);
-    if (const auto found = json_.find(name)) member = form.read(*found);
-  }
-  template <class T, class F = Form<T>>
-  void only_if(bool, std::string_view name, T& member, std::string_view meaning, const F& form = {}) {
-    added(name, member, meaning, form);
-  }
-  template <class T, class F = Form<T>>
-  void field_if(bool there, std::string_view name, T& member, std::string_view, const F& form = {}) {
-    keys_.push_back(name);
-    if (there) member = form.read(json_.at(name));
-  }
-  template <class Calculate, class F = Form<std::invoke_result_t<Calculate>>>
-  void derived(std::string_view name, const Calculate&, std::string_view, const F& = {}) {
-    keys_.push_back(name);
-  }
-  template <class Calculate>
-  void derived_if(bool, std::string_view name, const Calculate&, std::string_view) {
+  template <class Calculate, class F>
+  void calculated(Presence, bool, std::string_view name, std::string_view, const Calculate&, const F&) {
     keys_.push_back(name);
   }
   /// Throws Error for a key that was not described.
@@ -429,7 +212,7 @@ class RecordReader {
 };
 
 /// Makes the schema of a record. It is a visitor of `describe`; callers use `schema_of`.
-class RecordSchema {
+class RecordSchema : public RecordVisitor<RecordSchema> {
  public:
   Json properties = Json::object();
   std::vector<std::string> optional;
@@ -439,45 +222,17 @@ class RecordSchema {
     properties["version"] = {{"const", format.version}};
   }
   void constant(std::string_view name, std::string_view text) { properties[std::string(name)] = {{"const", text}}; }
-  template <class T, class F = Form<T>>
-  void field(std::string_view name, const T&, std::string_view meaning, const F& form = {}) {
-    add(name, form.schema(), meaning);
-  }
-  template <class T, class F = Form<T>>
-  void null_unless(bool, std::string_view name, const T&, std::string_view meaning, const F& form = {}) {
-    add(name, detail::or_null_schema(form.schema()), meaning);
-  }
-  template <class T, class F = Form<T>>
-  void or_null(std::string_view name, const T& member, std::string_view meaning, const F& form = {}) {
-    null_unless(false, name, member, meaning, form);
-  }
-  template <class T, class F = Form<T>>
-  void added(std::string_view name, const T&, std::string_view meaning, const F& form = {}) {
-    add(name, form.schema(), meaning);
-    optional.emplace_back(name);
-  }
-  template <class T, class F = Form<T>>
-  void only_if(bool, std::string_view name, const T& member, std::string_view meaning, const F& form = {}) {
-    added(name, member, meaning, form);
-  }
-  template <class T, class F = Form<T>>
-  void field_if(bool, std::string_view name, const T& member, std::string_view meaning, const F& form = {}) {
-    added(name, member, meaning, form);
-  }
-  template <class Calculate, class F = Form<std::invoke_result_t<Calculate>>>
-  void derived(std::string_view name, const Calculate&, std::string_view meaning, const F& form = {}) {
-    add(name, form.schema(), meaning);
-  }
-  template <class Calculate>
-  void derived_if(bool, std::string_view name, const Calculate& calculate, std::string_view meaning) {
-    derived(name, calculate, meaning);
-    optional.emplace_back(name);
-  }
-
- private:
-  void add(std::string_view name, Json schema, std::string_view meaning) {
+  template <class T, class F>
+  void member(Presence presence, bool, std::string_view name, const T&, std::string_view meaning, const F& form) {
+    Json schema = presence == Presence::null_unless ? detail::or_null_schema(form.schema()) : form.schema();
     if (!meaning.empty()) schema["description"] = meaning;
     properties[std::string(name)] = std::move(schema);
+    if (presence != Presence::always && presence != Presence::null_unless) optional.emplace_back(name);
+  }
+  template <class Calculate, class F>
+  void calculated(Presence presence, bool there, std::string_view name, std::string_view meaning,
+                  const Calculate& calculate, const F& form) {
+    member(presence, there, name, calculate, meaning, form);
   }
 };
 

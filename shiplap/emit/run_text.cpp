@@ -13,30 +13,23 @@ namespace shiplap {
 namespace {
 
 // Streams that have ops, in the order of their first ops.
-std::vector<std::string> used_streams(const Schedule& schedule, const Names& names) {
-  std::vector<std::string> streams;
-  for (const Op& op : schedule.ops) {
-    if (op.stream.is_none()) continue;
-    const std::string name = names.stream(op.stream);
-    if (std::ranges::find(streams, name) == streams.end()) streams.push_back(name);
-  }
-  return streams;
-}
-
-// Streams that no other stream waits for.
-std::vector<std::string> ending_streams(const Names& names, const PipelineText& pipeline) {
-  std::vector<std::string> streams;
-  for (const StreamId stream : pipeline.ending) streams.push_back(names.stream(stream));
+std::vector<StreamId> used_streams(const Schedule& schedule) {
+  std::vector<StreamId> streams;
+  for (const Op& op : schedule.ops)
+    if (!op.stream.is_none() && std::ranges::find(streams, op.stream) == streams.end()) streams.push_back(op.stream);
   return streams;
 }
 
 // Range of a loop over streams. An array of streams appears as its name when all its streams are included.
-std::string loop_range(const Names& names, const std::vector<std::string>& streams) {
-  for (const StreamGroup& group : names.groups)
-    if (group.count > 1 && streams.size() == group.count &&
-        std::ranges::all_of(streams, [&](const std::string& s) { return s.starts_with(group.name + "["); }))
-      return group.name;
-  return fmt::format("{{{}}}", fmt::join(streams, ", "));
+std::string loop_range(const Names& names, const std::vector<StreamId>& streams) {
+  const auto group_of = [&](StreamId stream) { return names.group[stream.index()]; };
+  std::vector<std::string> each;
+  for (const StreamId stream : streams) each.push_back(names.stream(stream));
+  const bool is_one_group =
+      std::ranges::all_of(streams, [&](StreamId s) { return group_of(s) == group_of(streams[0]); });
+  if (streams.size() > 1 && is_one_group && streams.size() == names.groups[group_of(streams[0])].count)
+    return names.groups[group_of(streams[0])].name;
+  return fmt::format("{{{}}}", fmt::join(each, ", "));
 }
 
 std::string threads_text(const Schedule& schedule, const Structure& structure, const Names& names) {
@@ -54,13 +47,13 @@ std::string threads_text(const Schedule& schedule, const Structure& structure, c
 }
 
 std::string graph_text(const Schedule& schedule, const Names& names, const PipelineText& pipeline) {
-  const std::vector<std::string> used = used_streams(schedule, names);
-  const std::vector<std::string> ending = ending_streams(names, pipeline);
+  const std::vector<StreamId> used = used_streams(schedule);
   const bool branches = used.size() > 1;
-  return wrapped_code(filled(
-      snippets::graph, {{"origin", used.front()},
-                        {"branch", branches ? filled(snippets::branch, {{"streams", loop_range(names, used)}}) : ""},
-                        {"join", branches ? filled(snippets::join, {{"streams", loop_range(names, ending)}}) : ""}}));
+  return wrapped_code(
+      filled(snippets::graph,
+             {{"origin", names.stream(used.front())},
+              {"branch", branches ? filled(snippets::branch, {{"streams", loop_range(names, used)}}) : ""},
+              {"join", branches ? filled(snippets::join, {{"streams", loop_range(names, pipeline.ending)}}) : ""}}));
 }
 
 }  // namespace
@@ -80,7 +73,6 @@ std::string threads_and_graph_text(const Schedule& schedule, const Structure& st
 
 std::string run_text(const Schedule& schedule, const Names& names, const PipelineText& pipeline) {
   const WayOfRun way = way_of_run(schedule, pipeline);
-  const std::vector<std::string> ending = ending_streams(names, pipeline);
   std::string before = list_check(schedule);
   for (std::size_t b = 0; b < schedule.buffers.size(); ++b)
     if (schedule.buffers[b].memory == MemoryKind::managed)
@@ -88,18 +80,18 @@ std::string run_text(const Schedule& schedule, const Names& names, const Pipelin
                             names.bare(b));
   const std::string go = way.threaded ? "act_all();" : "pipeline();";
   if (way.by_host_clock)
-    return wrapped_code(
-        filled(snippets::run_by_host_clock, {{"before", before}, {"go", go}, {"ending", loop_range(names, ending)}}));
-  const std::string first = used_streams(schedule, names).front();
-  return wrapped_code(
-      filled(snippets::run_by_events,
-             {{"before", before},
-              {"first", first},
-              {"go", schedule.as_graph ? fmt::format("check(cudaGraphLaunch(graph, {}));", first) : go},
-              {"join", way.joined ? filled(snippets::join_for_stop, {{"ending", loop_range(names, ending)}}) : ""},
-              {"last", way.joined          ? "all_ended"
-                       : schedule.as_graph ? first
-                                           : ending.front()}}));
+    return wrapped_code(filled(snippets::run_by_host_clock,
+                               {{"before", before}, {"go", go}, {"ending", loop_range(names, pipeline.ending)}}));
+  const std::string first = names.stream(used_streams(schedule).front());
+  return wrapped_code(filled(
+      snippets::run_by_events,
+      {{"before", before},
+       {"first", first},
+       {"go", schedule.as_graph ? fmt::format("check(cudaGraphLaunch(graph, {}));", first) : go},
+       {"join", way.joined ? filled(snippets::join_for_stop, {{"ending", loop_range(names, pipeline.ending)}}) : ""},
+       {"last", way.joined          ? "all_ended"
+                : schedule.as_graph ? first
+                                    : names.stream(pipeline.ending.front())}}));
 }
 
 }  // namespace shiplap

@@ -59,15 +59,7 @@ struct MemoryOfArrays : Form<MemoryKind> {
 };
 
 /// Whether bytes go to the GPU, as a direction.
-struct DirectionName {
-  static Json write(bool to_device) { return to_device ? "h2d" : "d2h"; }
-  static bool read(const JsonReader& json) {
-    const std::string direction = json.string();
-    if (direction != "h2d" && direction != "d2h") json.fail("h2d or d2h");
-    return direction == "h2d";
-  }
-  static Json schema() { return {{"enum", {"h2d", "d2h"}}}; }
-};
+constexpr TwoNames direction_name{"h2d", "d2h"};
 
 /// A number of bytes.
 struct ByteCount {
@@ -98,14 +90,12 @@ void describe(V& v, R& point) {
   v.field("busy", point.busy, "fraction of the predicted time that this engine is busy");
   v.field("group", point.group, "index of the group in which the choice ran");
   v.derived(
-      "observed", [&] { return point.samples_ms; }, "median of the samples", median_in_ms);
-  v.derived(
-      "error",
-      [&] { return ran ? Number(in_milliseconds(point.predicted.value) / median(point.samples_ms) - 1) : Number(); },
-      "predicted over observed time, minus 1");
-  v.derived(
-      "spread", [&] { return ran ? Number(relative_spread(point.samples_ms)) : Number(); },
-      "relative spread of the samples");
+      "observed", "median of the samples", [&] { return point.samples_ms; }, median_in_ms);
+  v.derived("error", "predicted over observed time, minus 1", [&] {
+    return ran ? Number(in_milliseconds(point.predicted.value) / median(point.samples_ms) - 1) : Number();
+  });
+  v.derived("spread", "relative spread of the samples",
+            [&] { return ran ? Number(relative_spread(point.samples_ms)) : Number(); });
   v.field("verified", point.verified, "whether the result was right");
   v.null_unless(!point.verified, "difference", point.difference, "first difference from the host reference");
   v.field("samples", point.samples_ms, "makespans", samples_in_ms);
@@ -119,9 +109,9 @@ template <class V, Like<EvaluatedGroup> R>
 void describe(V& v, R& group) {
   v.field("choices", group.choices, "number of choices that ran in turn");
   v.derived(
-      "automatic", [&] { return group.automatic_ms; }, "the automatic choice", median_in_ms);
+      "automatic", "the automatic choice", [&] { return group.automatic_ms; }, median_in_ms);
   v.derived(
-      "ideal_overlap", [&] { return group.ideal_overlap_ms; }, "ideal overlap", median_in_ms);
+      "ideal_overlap", "ideal overlap", [&] { return group.ideal_overlap_ms; }, median_in_ms);
   v.field("automatic_samples", group.automatic_ms, "of the automatic choice", samples_in_ms);
   v.added("ideal_overlap_samples", group.ideal_overlap_ms, "of ideal overlap", samples_in_ms);
 }
@@ -130,22 +120,17 @@ void describe(V& v, R& duel) {
   v.field("automatic_choice", duel.automatic, "the choice of the plan");
   v.field("winner_choice", duel.winner, "the fastest of all other points");
   v.derived(
-      "automatic", [&] { return duel.automatic_ms; }, "time of the automatic choice", median_in_ms);
+      "automatic", "time of the automatic choice", [&] { return duel.automatic_ms; }, median_in_ms);
   v.derived(
-      "winner", [&] { return duel.winner_ms; }, "time of the winner", median_in_ms);
+      "winner", "time of the winner", [&] { return duel.winner_ms; }, median_in_ms);
   v.derived(
-      "ideal_overlap", [&] { return duel.ideal_overlap_ms; }, "time of ideal overlap", median_in_ms);
-  v.derived(
-      "over_winner", [&] { return duel.over_winner(); }, "automatic over winner, minus 1");
-  v.derived(
-      "over_ideal_overlap",
-      [&] {
-        return duel.ideal_overlap_ms.empty() ? std::optional<double>() : std::optional(duel.over_ideal_overlap());
-      },
-      "automatic over ideal overlap, minus 1");
-  v.derived(
-      "within_rule", [&] { return duel.within_rule(); },
-      "whether the automatic choice is slower by at most 1 %, 3 µs or two standard errors");
+      "ideal_overlap", "time of ideal overlap", [&] { return duel.ideal_overlap_ms; }, median_in_ms);
+  v.derived("over_winner", "automatic over winner, minus 1", [&] { return duel.over_winner(); });
+  v.derived("over_ideal_overlap", "automatic over ideal overlap, minus 1", [&] {
+    return duel.ideal_overlap_ms.empty() ? std::optional<double>() : std::optional(duel.over_ideal_overlap());
+  });
+  v.derived("within_rule", "whether the automatic choice is slower by at most 1 %, 3 µs or two standard errors",
+            [&] { return duel.within_rule(); });
   v.field("automatic_samples", duel.automatic_ms, "of the automatic choice", samples_in_ms);
   v.field("winner_samples", duel.winner_ms, "of the winner", samples_in_ms);
   v.field("ideal_overlap_samples", duel.ideal_overlap_ms, "of ideal overlap", samples_in_ms);
@@ -167,13 +152,13 @@ void describe(V& v, R& workload) {
 }
 template <class V, Like<EvaluatedTransfer> R>
 void describe(V& v, R& transfer) {
-  v.field("direction", transfer.to_device, "direction of the copies", DirectionName{});
+  v.field("direction", transfer.to_device, "direction of the copies", direction_name);
   v.field("size", transfer.total, "bytes of all copies");
   v.field("copies", transfer.copies, "number of equal copies in one stream", one_or_more<std::uint32_t>);
   v.field("simulation", transfer.simulation, "simulated time");
   v.field("loggp", transfer.loggp, "time by LogGP");
   v.derived(
-      "observed", [&] { return transfer.samples_ms; }, "median of the samples", median_in_ms);
+      "observed", "median of the samples", [&] { return transfer.samples_ms; }, median_in_ms);
   v.field("wrong", transfer.wrong_bytes, "bytes that arrived wrong", ByteCount{});
   v.field("samples", transfer.samples_ms, "makespans", samples_in_ms);
 }
@@ -209,7 +194,7 @@ void describe(V& v, R& errors) {
   v.field("steady", errors.steady, "points whose samples agree");
   v.field("unsteady", errors.unsteady, "the other points");
   v.derived(
-      "unsteady_fraction", [&] { return errors.unsteady_fraction(); }, "fraction of unsteady points", NonNegative{});
+      "unsteady_fraction", "fraction of unsteady points", [&] { return errors.unsteady_fraction(); }, NonNegative{});
   v.field("coverage", errors.coverage, "coverage over the steady points, for the simulation only");
   v.field("worst_at", errors.worst, "the point with the largest error");
 }
@@ -229,20 +214,17 @@ void describe(V& v, R& regret) {
 }
 template <class V, Like<TransferErrors> R>
 void describe(V& v, R& errors) {
-  v.field("direction", errors.to_device, "direction of the copies", DirectionName{});
+  v.field("direction", errors.to_device, "direction of the copies", direction_name);
   v.field("simulation", errors.simulation, "errors of the simulation");
   v.field("loggp", errors.loggp, "errors of LogGP");
-  v.derived(
-      "published_over", [&] { return published_transfer_errors(errors.to_device).over; },
-      "largest positive error that van Werkhoven et al. 2014 report");
-  v.derived(
-      "published_under", [&] { return published_transfer_errors(errors.to_device).under; },
-      "largest negative error that van Werkhoven et al. 2014 report");
+  v.derived("published_over", "largest positive error that van Werkhoven et al. 2014 report",
+            [&] { return published_transfer_errors(errors.to_device).over; });
+  v.derived("published_under", "largest negative error that van Werkhoven et al. 2014 report",
+            [&] { return published_transfer_errors(errors.to_device).under; });
 }
 template <class V, Like<Statistics> R>
 void describe(V& v, R& statistics) {
-  v.derived(
-      "steady_spread_at_most", [] { return steady_spread; }, "largest relative spread of a steady point");
+  v.derived("steady_spread_at_most", "largest relative spread of a steady point", [] { return steady_spread; });
   v.field("models", statistics.models, "errors of each model");
   v.field("simulation_by_strategy", statistics.by_strategy, "errors of the simulation for each strategy and layout");
   v.field("regret", statistics.regret, "cost of following the choices of each model");
@@ -261,20 +243,13 @@ void describe(V& v, R& evaluation) {
           "hash of the profile's parameters, which were fixed before anything ran unless predicted_again is true");
   v.added("predicted_again", evaluation.predicted_again,
           "whether the predictions were made after the observations, from a recorded evaluation");
-  v.derived(
-      "clock",
-      [] {
-        return std::string(
-            "device events, from the mark before the first op to the last end mark; medians, interleaved");
-      },
-      "how times were taken");
-  v.derived(
-      "statistics",
-      [&] {
-        return Statistics{errors_by_model(evaluation.workloads), errors_by_strategy(evaluation.workloads),
-                          regrets(evaluation.workloads), transfer_errors(evaluation.transfers)};
-      },
-      "accuracy of each model. An error is predicted over observed time, minus 1");
+  v.derived("clock", "how times were taken", [] {
+    return std::string("device events, from the mark before the first op to the last end mark; medians, interleaved");
+  });
+  v.derived("statistics", "accuracy of each model. An error is predicted over observed time, minus 1", [&] {
+    return Statistics{errors_by_model(evaluation.workloads), errors_by_strategy(evaluation.workloads),
+                      regrets(evaluation.workloads), transfer_errors(evaluation.transfers)};
+  });
   v.field("workloads", evaluation.workloads, "what ran");
   v.field("transfers", evaluation.transfers, "copies without kernels");
   v.only_if(!evaluation.command.empty(), "command", evaluation.command,

@@ -109,10 +109,9 @@ void describe(V& v, R& job) {
   v.field_if(ran, "raced", job.raced, "the winner of the race");
   v.only_if(ran, "unprobed", job.unprobed, "observed time of the choice of a plan without the probe, if it is another",
             NullIfEmpty<Seconds>{});
-  v.derived_if(
-      ran, "plan_regret", [&] { return job.plan_regret(); }, "time of the plan's choice over the best, minus 1");
-  v.derived_if(
-      ran, "race_regret", [&] { return job.race_regret(); }, "time of the winner over the best, minus 1");
+  v.derived_if(ran, "plan_regret", "time of the plan's choice over the best, minus 1",
+               [&] { return job.plan_regret(); });
+  v.derived_if(ran, "race_regret", "time of the winner over the best, minus 1", [&] { return job.race_regret(); });
   v.only_if(ran, "wrong", job.wrong, "first difference from the host reference", NullIfEmpty<std::string>{});
   v.field_if(ran, "near", job.near, "candidates that were predicted within 1.5 times the best", NearChoices{});
 }
@@ -140,8 +139,7 @@ void describe(V& v, R& file) {
   v.field("profile_hash", file.profile_hash, "hash of the profile's parameters");
   v.field("seed", file.seed, "seed of the random jobs");
   v.added("command", file.command, "command line that says what is evaluated");
-  v.derived(
-      "summary", [&] { return summary_of(file.jobs); }, "statistics over all jobs that ran");
+  v.derived("summary", "statistics over all jobs that ran", [&] { return summary_of(file.jobs); });
   v.field("jobs", file.jobs, "the jobs");
 }
 

@@ -3,13 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstddef>
-#include <nlohmann/json.hpp>
 
 #include "shiplap/core/file_lock.hpp"
 #include "shiplap/core/file_system.hpp"
 #include "shiplap/core/formats.hpp"
-#include "shiplap/core/json.hpp"
+#include "shiplap/core/record.hpp"
 #include "shiplap/core/statistics.hpp"
 #include "shiplap/core/text_file.hpp"
 
@@ -21,14 +19,16 @@ EarlierFigure summary(const std::vector<double>& values, std::size_t least) {
   return {.checks = values.size(), .median = median(values), .spread = robust_deviation(values)};
 }
 
-std::vector<double> values_from_json(const JsonReader& json) {
-  std::vector<double> values;
-  if (json.size() > EarlierValues::most_kept) json.fail(fmt::format("at most {} values", EarlierValues::most_kept));
-  for (std::size_t i = 0; i < json.size(); ++i) values.push_back(json.at(i).positive());
-  return values;
-}
+using Figures = std::map<std::string, EarlierValues>;
+using KeptValues = ListOf<double, Positive>;
 
 }  // namespace
+
+template <class V, Like<EarlierValues> R>
+void describe(V& v, R& values) {
+  v.field("first", values.first, "the oldest values", KeptValues{.most = EarlierValues::most_kept});
+  v.field("last", values.last, "the newest values", KeptValues{.most = EarlierValues::most_kept});
+}
 
 void EarlierValues::add(double value) {
   if (first.size() < most_kept) return first.push_back(value);
@@ -50,8 +50,8 @@ std::string History::name_of(const NodeResult& result) {
 EarlierFigure History::earlier(const std::string& gpu, const std::string& what, std::size_t least) const {
   const auto found = gpus_.find(gpu);
   if (found == gpus_.end()) return {};
-  const auto values = found->second.figures.find(what);
-  if (values == found->second.figures.end()) return {};
+  const auto values = found->second.find(what);
+  if (values == found->second.end()) return {};
   const EarlierFigure first = summary(values->second.first, least);
   const EarlierFigure last = summary(values->second.last, least);
   return last.median > first.median ? last : first;
@@ -60,78 +60,56 @@ EarlierFigure History::earlier(const std::string& gpu, const std::string& what, 
 void History::add(const NodeResult& result) {
   for (const CheckedFigure& figure : result.figures) {
     if (!was_measured(figure)) continue;
-    Gpu& gpu = gpus_[name_of(result)];
-    gpu.figures[figure.what].add(figure.measured_value);
-    gpu.last_update = updates_;
+    const std::string gpu = name_of(result);
+    gpus_[gpu][figure.what].add(figure.measured_value);
+    last_updates_[gpu] = updates_;
   }
 }
 
 void History::is_present(const std::string& gpu) {
-  if (const auto found = gpus_.find(gpu); found != gpus_.end()) found->second.last_update = updates_;
+  if (gpus_.contains(gpu)) last_updates_[gpu] = updates_;
 }
 
 void History::shorten_to(std::uint64_t most_bytes) {
   const std::uint64_t all = bytes();
   if (all <= most_bytes) return;
-  std::vector<std::map<std::string, Gpu>::const_iterator> oldest;
-  for (auto gpu = gpus_.cbegin(); gpu != gpus_.cend(); ++gpu)
-    if (gpu->second.last_update < updates_) oldest.push_back(gpu);
-  std::ranges::stable_sort(oldest, {}, [](const auto& gpu) { return gpu->second.last_update; });
+  std::vector<std::pair<std::uint64_t, std::string>> oldest;
+  for (const auto& [gpu, last_update] : last_updates_)
+    if (last_update < updates_) oldest.emplace_back(last_update, gpu);
+  std::ranges::sort(oldest);
   std::uint64_t freed = 0;
-  for (const auto& gpu : oldest) {
+  for (const auto& [last_update, gpu] : oldest) {
     if (all - freed <= most_bytes) break;
-    freed += json_text(to_json(gpu->second)).size();
+    freed += json_text(Form<Figures>{}.write(gpus_.at(gpu))).size();
     gpus_.erase(gpu);
+    last_updates_.erase(gpu);
   }
   constexpr std::size_t judged = 5;  // JudgeOptions::least_earlier
   for (const std::size_t most : {EarlierValues::most_kept, EarlierValues::most_kept / 2, judged}) {
     if (bytes() <= most_bytes) return;
     for (auto& [name, gpu] : gpus_)
-      for (auto& [what, values] : gpu.figures) values.shorten(most);
+      for (auto& [what, values] : gpu) values.shorten(most);
   }
 }
 
 std::uint64_t History::bytes() const { return json_text(to_json()).size() + 1; }
 
-Json History::to_json(const Gpu& gpu) {
-  Json figures = Json::object();
-  for (const auto& [what, values] : gpu.figures) figures[what] = {{"first", values.first}, {"last", values.last}};
-  return figures;
+template <class V, Like<History> R>
+void describe(V& v, R& history) {
+  v.header(formats::fleet_history);
+  // Earlier versions did not count updates.
+  v.added("updates", history.updates_, "number of updates");
+  v.added("last_updates", history.last_updates_, "the last update that a GPU was seen in");
+  v.field("gpus", history.gpus_, "earlier values by GPU and figure");
 }
 
-Json History::to_json() const {
-  // Keys are not searched, because a large cluster has very many GPUs.
-  Json::object_t gpus;
-  Json::object_t last_updates;
-  Json::object_t::Container& figures = gpus;
-  Json::object_t::Container& updates = last_updates;
-  for (const auto& [name, gpu] : gpus_) {
-    figures.emplace_back(name, to_json(gpu));
-    updates.emplace_back(name, gpu.last_update);
-  }
-  return {{"schema", formats::fleet_history.schema},
-          {"version", formats::fleet_history.version},
-          {"updates", updates_},
-          {"last_updates", std::move(last_updates)},
-          {"gpus", std::move(gpus)}};
-}
+Json History::to_json() const { return write_record(*this); }
 
 History History::from_json(const JsonReader& json) {
-  require_schema(json, formats::fleet_history);
   History history;
-  json.at("gpus").for_each_member([&](const std::string& gpu, const JsonReader& figures) {
-    figures.for_each_member([&](const std::string& what, const JsonReader& values) {
-      history.gpus_[gpu].figures[what] = {.first = values_from_json(values.at("first")),
-                                          .last = values_from_json(values.at("last"))};
-    });
-  });
-  // Earlier versions did not count updates.
-  if (const auto updates = json.find("updates")) history.updates_ = updates->unsigned_integer();
-  if (const auto last_updates = json.find("last_updates"))
-    last_updates->for_each_member([&](const std::string& gpu, const JsonReader& update) {
-      if (const auto found = history.gpus_.find(gpu); found != history.gpus_.end())
-        found->second.last_update = update.unsigned_integer();
-    });
+  read_record(json, history);
+  std::erase_if(history.last_updates_, [&](const auto& gpu) { return !history.gpus_.contains(gpu.first); });
+  for (const auto& [gpu, figures] : history.gpus_) history.last_updates_.try_emplace(gpu, 0);
   return history;
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "shiplap/core/json.hpp"
+#include "shiplap/core/like.hpp"
 #include "shiplap/measure/node_result.hpp"
 
 namespace shiplap {
@@ -59,15 +60,13 @@ class History {
   static History from_json(const JsonReader&);
 
  private:
-  struct Gpu {
-    std::map<std::string, EarlierValues> figures;
-    std::uint64_t last_update = 0;
-  };
-  static Json to_json(const Gpu&);
+  template <class V, Like<History> R>
+  friend void describe(V& v, R& history);
   std::uint64_t bytes() const;
 
-  std::map<std::string, Gpu> gpus_;
   std::uint64_t updates_ = 0;
+  std::map<std::string, std::uint64_t> last_updates_;                 ///< by GPU
+  std::map<std::string, std::map<std::string, EarlierValues>> gpus_;  ///< by GPU and figure
 };
 
 /// The history in a file; an empty one when there is no such file. Throws Error when it cannot be read.

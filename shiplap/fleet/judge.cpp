@@ -127,37 +127,18 @@ class Judgement {
   const Peers& peers_;
 };
 
+constexpr std::array confidence_names{std::pair{Confidence::low, "low"sv}, std::pair{Confidence::medium, "medium"sv},
+                                      std::pair{Confidence::high, "high"sv}};
+constexpr std::array node_state_names{std::pair{NodeState::sick, "sick"sv}, std::pair{NodeState::suspect, "suspect"sv},
+                                      std::pair{NodeState::busy, "busy"sv}, std::pair{NodeState::unknown, "unknown"sv},
+                                      std::pair{NodeState::good, "good"sv}};
+
 Json ratio_json(double ratio) { return ratio > 0 ? quantity_json(ratio, "1") : Json(nullptr); }
 
 }  // namespace
 
-std::string to_string(Confidence confidence) {
-  switch (confidence) {
-    case Confidence::low:
-      return "low";
-    case Confidence::medium:
-      return "medium";
-    case Confidence::high:
-      return "high";
-  }
-  throw Error("a confidence that does not exist");
-}
-
-std::string to_string(NodeState state) {
-  switch (state) {
-    case NodeState::good:
-      return "good";
-    case NodeState::suspect:
-      return "suspect";
-    case NodeState::sick:
-      return "sick";
-    case NodeState::busy:
-      return "busy";
-    case NodeState::unknown:
-      return "unknown";
-  }
-  throw Error("a state that does not exist");
-}
+EnumNames<Confidence> names_of(Confidence) { return confidence_names; }
+EnumNames<NodeState> names_of(NodeState) { return node_state_names; }
 
 std::size_t JudgedFleet::count(NodeState state) const {
   return static_cast<std::size_t>(std::ranges::count(nodes, state, &JudgedNode::state));
@@ -176,11 +157,7 @@ JudgedFleet judge(std::span<const NodeResult> results, const JudgeOptions& optio
     if (history == nullptr || fleet.nodes.back().state != NodeState::good) continue;
     for (NodeResult& result : judgement.without_outliers()) fleet.to_remember.push_back(std::move(result));
   }
-  constexpr std::array worst_first{NodeState::sick, NodeState::suspect, NodeState::busy, NodeState::unknown,
-                                   NodeState::good};
-  std::ranges::stable_sort(fleet.nodes, {}, [&](const JudgedNode& node) {
-    return std::ranges::find(worst_first, node.state) - worst_first.begin();
-  });
+  std::ranges::stable_sort(fleet.nodes, {}, &JudgedNode::state);
   fleet.peers = peers.figures();
   std::ranges::stable_sort(fleet.peers, {}, &PeerFigure::kind);
   return fleet;
@@ -191,9 +168,7 @@ Json to_json(const JudgedFleet& fleet) {
             {"version", formats::fleet.version},
             {"nodes", Json::array()},
             {"peers", Json::array()}};
-  for (const NodeState state :
-       {NodeState::sick, NodeState::suspect, NodeState::busy, NodeState::unknown, NodeState::good})
-    json[to_string(state)] = fleet.count(state);
+  for (const auto& [state, name] : names_of(NodeState{})) json[std::string(name)] = fleet.count(state);
   for (const JudgedNode& node : fleet.nodes) {
     Json outliers = Json::array();
     for (const Outlier& o : node.outliers)
@@ -205,11 +180,11 @@ Json to_json(const JudgedFleet& fleet) {
                              {"gpu", node.gpu},
                              {"pci_bus_id", node.pci_bus_id},
                              {"kind", node.kind},
-                             {"state", to_string(node.state)},
+                             {"state", enum_name(node.state)},
                              {"results", node.results},
                              {"outliers", std::move(outliers)},
                              {"cause", node.cause},
-                             {"confidence", node.outliers.empty() ? Json(nullptr) : Json(to_string(node.confidence))},
+                             {"confidence", node.outliers.empty() ? Json(nullptr) : Json(enum_name(node.confidence))},
                              {"busy", node.busy}});
   }
   for (const PeerFigure& peer : fleet.peers)

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "shiplap/core/enum_names.hpp"
 #include "shiplap/fleet/history.hpp"
 #include "shiplap/measure/node_result.hpp"
 
@@ -30,7 +31,8 @@ enum class Confidence : std::uint8_t {
   medium,  ///< several checks, or one that is far from its peers and bad by its own limits
   high,    ///< several checks, and a figure that is bad by its own limits or twice as far away as an outlier need be
 };
-std::string to_string(Confidence);
+EnumNames<Confidence> names_of(Confidence);
+inline std::string to_string(Confidence confidence) { return std::string(enum_name(confidence)); }
 
 /// What peers of one kind have of one figure.
 struct PeerFigure {
@@ -56,15 +58,16 @@ struct Outlier {
   std::string causes{};   ///< what the check itself says of it
 };
 
-/// What is said of a node.
+/// What is said of a node, the worst first.
 enum class NodeState : std::uint8_t {
-  good,     ///< like its peers
-  suspect,  ///< an outlier in the only result that there is: check it again
   sick,     ///< an outlier in every one of several results, or far from its peers and bad by its own check
+  suspect,  ///< an outlier in the only result that there is: check it again
   busy,     ///< in use, so not judged
   unknown,  ///< no figure could be told
+  good,     ///< like its peers
 };
-std::string to_string(NodeState);
+EnumNames<NodeState> names_of(NodeState);
+inline std::string to_string(NodeState state) { return std::string(enum_name(state)); }
 
 /// One GPU of one node.
 struct JudgedNode {

@@ -1,106 +1,91 @@
 #include "shiplap/fleet/rank_message.hpp"
 
-#include <fmt/format.h>
-
-#include <nlohmann/json.hpp>
-
 #include "shiplap/core/deadline.hpp"
 #include "shiplap/core/formats.hpp"
-#include "shiplap/core/json.hpp"
+#include "shiplap/core/record.hpp"
 
 namespace shiplap {
 namespace {
 
-Json message(const char* kind) {
-  return {{"schema", formats::rank_message.schema},
-          {"version", formats::rank_message.version},
-          {"kind", kind},
-          {"clock", time_since_1970().count()}};
+constexpr std::array task_names{std::pair{Task::check, "check"sv}, std::pair{Task::copy_at_once, "copy_at_once"sv}};
+
+/// The time of a clock in seconds, without a unit.
+struct ClockTime {
+  static Json write(Seconds time) { return time.count(); }
+  static Seconds read(const JsonReader& json) { return Seconds{json.number()}; }
+};
+
+}  // namespace
+
+EnumNames<Task> names_of(Task) { return task_names; }
+
+template <class V, Like<Hello> R>
+void describe(V& v, R& hello) {
+  v.field("node", hello.node, "");
+  v.field("program", hello.program, "");
+}
+template <class V, Like<RankDevice> R>
+void describe(V& v, R& device) {
+  v.field("name", device.name, "");
+  v.field("pci_bus_id", device.pci_bus_id, "");
+}
+template <class V, Like<DeviceList> R>
+void describe(V& v, R& list) {
+  v.field("devices", list.devices, "");
+  v.field("failure", list.failure, "");
+}
+template <class V, Like<Answer> R>
+void describe(V& v, R& answer) {
+  v.field("task", answer.task, "");
+  v.field("device", answer.device, "");
+  v.only_if(!answer.failure.empty(), "failure", answer.failure, "");
+  v.field_if(answer.failure.empty(), "check", answer.result, "");
+}
+template <class V, Like<Order> R>
+void describe(V& v, R& order) {
+  v.field("end", order.end, "");
+  v.field("all_answered", order.all_answered, "");
+  v.field("task", order.task, "");
+  v.field("devices", order.devices, "");
+  v.field("begin", order.begin, "", ClockTime{});
 }
 
-std::string text_of(const Json& json) { return json_text(json); }
+namespace {
 
-const char* name_of(Task task) { return task == Task::check ? "check" : "copy_at_once"; }
-
-Task task_from_json(const JsonReader& json) {
-  for (const Task task : {Task::check, Task::copy_at_once})
-    if (json.string() == name_of(task)) return task;
-  json.fail("check or copy_at_once");
-}
-
-DeviceList devices_from_json(const JsonReader& json) {
-  DeviceList list{.devices = {}, .failure = json.at("failure").string()};
-  const JsonReader devices = json.at("devices");
-  for (std::size_t i = 0; i < devices.size(); ++i)
-    list.devices.push_back({devices.at(i).at("name").string(), devices.at(i).at("pci_bus_id").string()});
-  return list;
-}
-
-Answer answer_from_json(const JsonReader& json) {
-  Answer answer{.task = task_from_json(json.at("task")), .device = json.at("device").string()};
-  if (const auto failure = json.find("failure"))
-    answer.failure = failure->string();
-  else
-    from_json(json.at("check"), answer.result);
-  return answer;
+/// The text of a message, and what it is about.
+std::string message(const char* kind, const Json& what) {
+  Json json{{"schema", formats::rank_message.schema},
+            {"version", formats::rank_message.version},
+            {"kind", kind},
+            {"clock", time_since_1970().count()}};
+  json.update(what);
+  return json_text(json);
 }
 
 }  // namespace
 
-std::string to_text(const Hello& hello) {
-  Json json = message("hello");
-  json["node"] = hello.node;
-  json["program"] = hello.program;
-  return text_of(json);
-}
-
-std::string to_text(const DeviceList& list) {
-  Json json = message("devices");
-  json["devices"] = Json::array();
-  for (const RankDevice& device : list.devices)
-    json["devices"].push_back({{"name", device.name}, {"pci_bus_id", device.pci_bus_id}});
-  json["failure"] = list.failure;
-  return text_of(json);
-}
-
+std::string to_text(const Hello& hello) { return message("hello", write_record(hello)); }
+std::string to_text(const DeviceList& list) { return message("devices", write_record(list)); }
+std::string to_text(const Order& order) { return message("order", write_record(order)); }
 std::string to_text(Task task, const std::string& device, const Json& check) {
-  Json json = message("answer");
-  json["task"] = name_of(task);
-  json["device"] = device;
-  json["check"] = check;
-  return text_of(json);
+  return message("answer", {{"task", enum_name(task)}, {"device", device}, {"check", check}});
 }
-
 std::string failure_text(Task task, const std::string& device, const std::string& why) {
-  Json json = message("answer");
-  json["task"] = name_of(task);
-  json["device"] = device;
-  json["failure"] = why;
-  return text_of(json);
-}
-
-std::string to_text(const Order& order) {
-  Json json = message("order");
-  json["end"] = order.end;
-  json["all_answered"] = order.all_answered;
-  json["task"] = name_of(order.task);
-  json["devices"] = order.devices;
-  json["begin"] = order.begin.count();
-  return text_of(json);
+  return message("answer", {{"task", enum_name(task)}, {"device", device}, {"failure", why}});
 }
 
 RankReport report_from_text(std::string_view text, const std::string& source) {
   const Json json = parse_json(text, source);
   const JsonReader reader(json, source);
   require_schema(reader, formats::rank_message);
-  RankReport report{.clock = Seconds{reader.at("clock").number()}};
+  RankReport report{.clock = ClockTime::read(reader.at("clock"))};
   const std::string kind = reader.at("kind").string();
   if (kind == "hello")
-    report.what = Hello{.node = reader.at("node").string(), .program = reader.at("program").string()};
+    read_record(reader, report.what.emplace<Hello>());
   else if (kind == "devices")
-    report.what = devices_from_json(reader);
+    read_record(reader, report.what.emplace<DeviceList>());
   else if (kind == "answer")
-    report.what = answer_from_json(reader);
+    read_record(reader, report.what.emplace<Answer>());
   else
     reader.at("kind").fail("hello, devices or answer");
   return report;
@@ -110,13 +95,8 @@ Order order_from_text(std::string_view text, const std::string& source) {
   const Json json = parse_json(text, source);
   const JsonReader reader(json, source);
   require_schema(reader, formats::rank_message);
-  Order order{.end = reader.at("end").boolean(),
-              .all_answered = reader.at("all_answered").boolean(),
-              .task = task_from_json(reader.at("task")),
-              .devices = {},
-              .begin = Seconds{reader.at("begin").number()}};
-  const JsonReader devices = reader.at("devices");
-  for (std::size_t i = 0; i < devices.size(); ++i) order.devices.push_back(devices.at(i).string());
+  Order order;
+  read_record(reader, order);
   return order;
 }
 

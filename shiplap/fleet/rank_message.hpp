@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "shiplap/core/enum_names.hpp"
 #include "shiplap/core/units.hpp"
 #include "shiplap/measure/node_result.hpp"
 
@@ -35,6 +36,7 @@ enum class Task : std::uint8_t {
   check,         ///< to check it by itself
   copy_at_once,  ///< to copy while the other GPUs of the node copy
 };
+EnumNames<Task> names_of(Task);
 
 /// A rank has done something with a GPU, or could not.
 struct Answer {

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "shiplap/core/enum_names.hpp"
 #include "shiplap/core/json.hpp"
 #include "shiplap/profile/profile.hpp"
 
@@ -18,6 +19,7 @@ enum class Verdict : std::uint8_t {
   unknown,  ///< not measured, or without a limit to compare with
   busy,     ///< not judged, because somebody else used the node
 };
+EnumNames<Verdict> names_of(Verdict);
 std::string to_string(Verdict);
 
 struct CheckedFigure {

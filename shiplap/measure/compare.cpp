@@ -91,11 +91,6 @@ std::vector<Comparison::Condition> differing(const Conditions& baseline, const C
   return result;
 }
 
-}  // namespace
-
-namespace {
-
-using std::string_view_literals::operator""sv;
 constexpr std::array change_names{std::pair{Change::same, "same"sv}, std::pair{Change::better, "better"sv},
                                   std::pair{Change::degraded, "degraded"sv}, std::pair{Change::unclear, "unclear"sv}};
 
@@ -149,8 +144,7 @@ Comparison compare(const Profile& baseline, const Profile& now, double tolerance
 
 template <class V, Like<ComparedFigure> R>
 void describe(V& v, R& row) {
-  v.derived(
-      "name", [&] { return name_of(row.now); }, "the figure for people");
+  v.derived("name", "the figure for people", [&] { return name_of(row.now); });
   v.field("primitive", row.now.primitive, "what was measured");
   v.field("arguments", row.now.arguments, "the point of the primitive");
   v.field("change", row.change, "what became of it");
@@ -169,8 +163,7 @@ void describe(V& v, R& condition) {
 template <class V, Like<Comparison> R>
 void describe(V& v, R& comparison) {
   v.header(formats::comparison);
-  v.derived(
-      "degraded", [&] { return comparison.degraded(); }, "whether any figure is worse or any point failed");
+  v.derived("degraded", "whether any figure is worse or any point failed", [&] { return comparison.degraded(); });
   v.field("figures", comparison.figures, "figures that both profiles have");
   v.field("failed", comparison.failed, "points of the baseline whose bytes were wrong now");
   v.field("only_in_baseline", comparison.only_in_baseline, "figures that were not measured now");

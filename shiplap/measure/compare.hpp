@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "shiplap/core/enum_names.hpp"
 #include "shiplap/core/json.hpp"
 #include "shiplap/measure/figures.hpp"
 
@@ -15,6 +16,7 @@ enum class Change : std::uint8_t {
   degraded,  ///< slower by more than the tolerance at both ends of the interval
   unclear,   ///< the intervals are too wide to tell
 };
+EnumNames<Change> names_of(Change);
 std::string to_string(Change);
 
 struct ComparedFigure {

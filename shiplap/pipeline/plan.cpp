@@ -163,10 +163,8 @@ void choose_to_pin(Device* device, const Profile& profile, const PlanOptions& op
       choose_memory(plan.job, profile, plan.limits, options.space, plan.ranking, options.runs,
                     device != nullptr ? why_not_pinned(*device, plan.job) : ""));
   if (array_memory(plan.job) != ArrayMemory::pageable || !allows_pinned(options.space)) return;
-  const std::vector<MemoryWay>& ways = plan.memory->ways;
-  const auto registered = std::ranges::find(ways, "registered", &MemoryWay::name);
-  const auto as_it_is = std::ranges::find(ways, "as it is", &MemoryWay::name);
-  if (registered == ways.end() || registered->in_all >= as_it_is->in_all) return;
+  const MemoryWay* const registered = plan.memory->find(Preparation::registered);
+  if (registered == nullptr || registered->in_all >= plan.memory->find(Preparation::none)->in_all) return;
   plan.pins = true;
   plan.pinning = registered->once;
   plan.job = with_pinned_chunks(std::move(plan.job));
@@ -197,8 +195,8 @@ void rank_and_choose_memory(Device* device, const Profile& profile, const PlanOp
   plan.chosen = plan.ranking.best();
   choose_to_pin(device, profile, options, plan);
   if (refusal.empty() || plan.pins) return;
-  const auto registered = std::ranges::find(plan.memory->ways, "registered", &MemoryWay::name);
-  if (registered == plan.memory->ways.end() || !registered->pays_from) throw Unsupported(refusal);
+  const MemoryWay* const registered = plan.memory->find(Preparation::registered);
+  if (registered == nullptr || !registered->pays_from) throw Unsupported(refusal);
   throw Unsupported(fmt::format("{}\n  With {} `runs` or more over the same arrays, a plan pins them.", refusal,
                                 *registered->pays_from));
 }

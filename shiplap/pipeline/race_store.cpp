@@ -23,24 +23,6 @@ namespace {
 /// The number of half octaves of the size, so that sizes within a factor of about 1.4 have the same class.
 long size_class(double size) { return size <= 0 ? -1000 : std::lround(2 * std::log2(size)); }
 
-std::string role_name(Role role) {
-  switch (role) {
-    case Role::in:
-      return "in";
-    case Role::out:
-      return "out";
-    case Role::inout:
-      return "inout";
-    case Role::resident:
-      return "resident";
-    case Role::carried:
-      return "carried";
-    case Role::scratch:
-      return "scratch";
-  }
-  throw Error("a role that does not exist");
-}
-
 RaceResult race_on(const DeviceInfo& info, const RaceField& field, const MakeReady& make_ready, Seconds budget) {
   RaceResult result = race(field, make_ready, budget);
   result.simulated = info.is_virtual;
@@ -106,7 +88,7 @@ JobSignature signature_of(const DeviceInfo& info, const Job& job, const Profile&
       fmt::format("items {}, kernel {}, memory {}, {} GPU(s)", size_class(static_cast<double>(job.items)),
                   size_class(job.cost.at(job.items).count()), size_class(in_bytes(limits.device_memory)), gpus);
   for (const Array& array : job.arrays) {
-    signature.job += fmt::format("; {} {} of {} in {}", role_name(array.role), array.name, to_string(array.element),
+    signature.job += fmt::format("; {} {} of {} in {}", enum_name(array.role), array.name, to_string(array.element),
                                  to_string(array.memory));
     signature.size += fmt::format(", {} {}", array.name, size_class(in_bytes(array.size)));
     if (array.blocks)

@@ -4,15 +4,6 @@
 #include "shiplap/plan/ranking_json.hpp"
 
 namespace shiplap {
-namespace {
-
-std::string difference_from(const JsonReader& json) {
-  std::string text = json.string();
-  if (text.empty()) json.fail("a text that is not empty");
-  return text;
-}
-
-}  // namespace
 
 RunView run_view(const Report& report) {
   RunView view{.run = report};
@@ -32,25 +23,20 @@ void describe(V& v, R& view) {
   v.field("workload", run.job, "name of the job");
   v.field("device", run.device, "id of the device");
   v.field("simulated", run.simulated, "whether the device is virtual, so that nothing was observed");
-  v.derived(
-      "choice", [&] { return run.planned.choice; }, "the choice that ran");
+  v.derived("choice", "the choice that ran", [&] { return run.planned.choice; });
   v.field("predicted", run.planned, "the choice with its prediction");
-  v.derived(
-      "clock", [] { return std::string("device events, from the mark before the first op to the last end mark"); },
-      "how times were taken");
+  v.derived("clock", "how times were taken",
+            [] { return std::string("device events, from the mark before the first op to the last end mark"); });
   v.field("observed", run.observed, "median of the samples");
   v.added("submission", run.submission, "host time of all submitting calls of the last timed run");
   v.added("host_total", run.host_total, "host time of the last timed run until the host knew its end");
   v.field("bound", run.bound, "the time that no strategy is below");
-  v.derived(
-      "efficiency", [&] { return run.efficiency(); }, "bound over observed time");
+  v.derived("efficiency", "bound over observed time", [&] { return run.efficiency(); });
   v.field("ideal_overlap", run.ideal_overlap, "time of the longest stage alone");
-  v.derived(
-      "verified", [&] { return run.difference ? std::optional(run.difference->empty()) : std::nullopt; },
-      "whether the result was right; null: it was not compared");
-  v.derived(
-      "difference", [&] { return run.is_wrong() ? run.difference : Text(); },
-      "first difference from the host reference");
+  v.derived("verified", "whether the result was right; null: it was not compared",
+            [&] { return run.difference ? std::optional(run.difference->empty()) : std::nullopt; });
+  v.derived("difference", "first difference from the host reference",
+            [&] { return run.is_wrong() ? run.difference : Text(); });
   v.field("samples", run.samples, "makespan of every timed run");
   v.added("ideal_overlap_samples", run.ideal_overlap_samples, "times of ideal overlap, measured between the runs");
   v.only_if(is_traced, "trace_source", run.trace_source, "what observed the ops");
@@ -68,7 +54,7 @@ void from_json(const JsonReader& json, RunView& view) {
   if (view.run.bound) json.at("bound").at("value").positive();
   if (view.run.ideal_overlap) json.at("ideal_overlap").at("value").positive();
   if (const auto verified = json.find("verified"))
-    view.run.difference = verified->boolean() ? std::string() : difference_from(json.at("difference"));
+    view.run.difference = verified->boolean() ? std::string() : NonEmptyText::read(json.at("difference"));
 }
 
 Json json_schema(const RunView&) {

@@ -1,6 +1,7 @@
 #include "shiplap/plan/memory_choice.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -34,7 +35,23 @@ std::optional<std::uint64_t> pays_from(Seconds once, Seconds a_run, Seconds a_ru
   return static_cast<std::uint64_t>(runs) + 1;
 }
 
+constexpr std::array preparation_names{std::pair{Preparation::none, "as it is"sv},
+                                       std::pair{Preparation::registered, "registered"sv},
+                                       std::pair{Preparation::pinned, "pinned"sv}};
+constexpr std::array preparations{
+    std::pair{Preparation::none, "nothing"sv},
+    std::pair{Preparation::registered, "cudaHostRegister, and cudaHostUnregister after the last run"sv},
+    std::pair{Preparation::pinned, "cudaHostAlloc instead of malloc, and cudaFreeHost after the last run"sv}};
+
 }  // namespace
+
+EnumNames<Preparation> names_of(Preparation) { return preparation_names; }
+std::string_view what_is_done(Preparation preparation) { return name_in(preparations, preparation); }
+
+const MemoryWay* MemoryChoice::find(Preparation preparation) const {
+  const auto found = std::ranges::find(ways, preparation, &MemoryWay::preparation);
+  return found == ways.end() ? nullptr : &*found;
+}
 
 bool allows_pinned(const SearchSpace& space) {
   const auto is_for_pinned = [](const std::string& name) { return find_strategy(name).memory == ArrayMemory::pinned; };
@@ -59,7 +76,7 @@ MemoryChoice choose_memory(const Job& job, const Profile& profile, const Limits&
     way.in_all = way.once + static_cast<double>(runs) * way.best.predicted.value;
     choice.ways.push_back(std::move(way));
   };
-  add({.name = "as it is", .what = "nothing", .best = as_it_is.best()});
+  add({.best = as_it_is.best()});
 
   const Seconds a_run_as_it_is = as_it_is.best().predicted.value;
   std::string why_not;
@@ -77,26 +94,24 @@ MemoryChoice choose_memory(const Job& job, const Profile& profile, const Limits&
   const auto call = [&](Call kind, MemoryKind memory, Bytes size) {
     return Seconds{machine.host_call(kind, memory, size)};
   };
-  const auto offer = [&](const char* name, const char* what, const std::string& refusal, const auto& once) {
+  const auto offer = [&](Preparation preparation, const std::string& refusal, const auto& once) {
     try {
       if (!refusal.empty()) throw Unsupported(refusal);
       if (!choice.pinned) throw Unsupported(why_not);
       const Candidate& fastest = choice.pinned->best();
       const Seconds time = of_arrays(job, once);
-      add({.name = name,
-           .what = what,
+      add({.preparation = preparation,
            .once = time,
            .best = fastest,
            .pays_from = pays_from(time, fastest.predicted.value, a_run_as_it_is)});
     } catch (const Unsupported& reason) {
-      choice.unknown.push_back({name, reason.what()});
+      choice.unknown.push_back({preparation, reason.what()});
     }
   };
-  offer("registered", "cudaHostRegister, and cudaHostUnregister after the last run", why_not_registered,
-        [&](Bytes size) {
-          return call(Call::pin, MemoryKind::pageable, size) + call(Call::unpin, MemoryKind::pageable, size);
-        });
-  offer("pinned", "cudaHostAlloc instead of malloc, and cudaFreeHost after the last run", {}, [&](Bytes size) {
+  offer(Preparation::registered, why_not_registered, [&](Bytes size) {
+    return call(Call::pin, MemoryKind::pageable, size) + call(Call::unpin, MemoryKind::pageable, size);
+  });
+  offer(Preparation::pinned, {}, [&](Bytes size) {
     return call(Call::allocate, MemoryKind::pinned, size) + call(Call::release, MemoryKind::pinned, size);
   });
   std::ranges::stable_sort(choice.ways, {}, &MemoryWay::in_all);
@@ -106,14 +121,15 @@ MemoryChoice choose_memory(const Job& job, const Profile& profile, const Limits&
 Json to_json(const MemoryChoice& choice) {
   Json ways = Json::array();
   for (const MemoryWay& way : choice.ways)
-    ways.push_back({{"name", way.name},
-                    {"what", way.what},
+    ways.push_back({{"name", enum_name(way.preparation)},
+                    {"what", what_is_done(way.preparation)},
                     {"once", quantity_json(way.once)},
                     {"a_run", to_json(way.best)},
                     {"in_all", quantity_json(way.in_all)},
                     {"pays_from_runs", way.pays_from ? Json(*way.pays_from) : Json(nullptr)}});
   Json unknown = Json::array();
-  for (const Refused& way : choice.unknown) unknown.push_back({{"name", way.strategy}, {"reason", way.reason}});
+  for (const UnknownWay& way : choice.unknown)
+    unknown.push_back({{"name", enum_name(way.preparation)}, {"reason", way.reason}});
   return {{"runs", choice.runs}, {"ways", std::move(ways)}, {"unknown", std::move(unknown)}};
 }
 

@@ -20,30 +20,46 @@ bool has_pageable_chunks(const Job&);
 /// they are.
 Job with_pinned_chunks(Job);
 
+/// How pageable arrays are prepared for a number of runs.
+enum class Preparation : std::uint8_t {
+  none,        ///< "as it is"
+  registered,  ///< "registered": pinned where they are (cudaHostRegister), and unpinned after the last run
+  pinned,      ///< "pinned": allocated in pinned memory (cudaHostAlloc) instead of pageable memory, and freed
+};
+EnumNames<Preparation> names_of(Preparation);
+/// What has to be done once, as in "cudaHostRegister, and cudaHostUnregister after the last run".
+std::string_view what_is_done(Preparation);
+
 /// One way to prepare pageable arrays for a number of runs.
 struct MemoryWay {
-  std::string name;   ///< "as it is", "registered", "pinned"
-  std::string what;   ///< what has to be done once
-  Seconds once{0};    ///< time before the first and after the last run
-  Candidate best;     ///< the best candidate for memory of that kind
-  Seconds in_all{0};  ///< `once` and the time of all runs
+  Preparation preparation = Preparation::none;  ///< how the arrays are prepared
+  Seconds once{0};                              ///< time before the first and after the last run
+  Candidate best;                               ///< the best candidate for memory of that kind
+  Seconds in_all{0};                            ///< `once` and the time of all runs
   /// Number of runs from which this way is faster than arrays left as they are; nullopt: never.
   std::optional<std::uint64_t> pays_from{};
 };
 
+/// A way that these arrays do not have, or for which the profile lacks times.
+struct UnknownWay {
+  Preparation preparation = Preparation::none;  ///< how the arrays would be prepared
+  std::string reason;                           ///< why its times are unknown
+};
+
 /// The ways to prepare pageable arrays, compared.
 struct MemoryChoice {
-  std::uint64_t runs = 1;        ///< number of runs over the same arrays
-  std::vector<MemoryWay> ways;   ///< by `in_all`, the fastest first; equally fast ones with the least effort first
-  std::vector<Refused> unknown;  ///< ways that these arrays do not have, or for which the profile lacks times
+  std::uint64_t runs = 1;           ///< number of runs over the same arrays
+  std::vector<MemoryWay> ways;      ///< by `in_all`, the fastest first; equally fast ones with the least effort first
+  std::vector<UnknownWay> unknown;  ///< the other ways
   /// The ranking for pinned arrays; nullopt when no strategy can do the job with them.
   std::optional<Ranking> pinned{};
+  /// The way with this preparation; null when its times are unknown.
+  const MemoryWay* find(Preparation) const;
 };
 
 /// Compares the ways to prepare the pageable arrays of a job for a number of runs over the same arrays. `as_it_is` is
-/// the ranking with pageable arrays. "registered" pins the arrays where they are (cudaHostRegister) and unpins them
-/// after the last run. "pinned" is a program that allocates its arrays in pinned memory and frees them; the time that
-/// allocating pageable arrays would have taken is not subtracted. The search for pinned arrays keeps to the given space
+/// the ranking with pageable arrays. For `Preparation::pinned`, the time that allocating pageable arrays would have
+/// taken is not subtracted. The search for pinned arrays keeps to the given space
 /// if `allows_pinned`. Otherwise it keeps only graphs, batches and the number of GPUs of the space.
 /// `why_not_registered` is the reason why the device cannot pin these arrays; "" when it can. Throws UsageError when no
 /// array is pageable, and for 0 runs.

@@ -291,7 +291,7 @@ Json to_json(const ModelComparison& comparison) {
     Json model{{"model", m.model}};
     if (m.time) {
       model["form"] = m.form;
-      model["time"] = quantity_json(m.time);
+      model["time"] = quantity_json(*m.time);
       model["assumption"] = m.assumption.empty() ? Json(nullptr) : Json(m.assumption);
       model["parts"] = {{"in", quantity_json(m.parts.in)},
                         {"kernel", quantity_json(m.parts.kernel)},

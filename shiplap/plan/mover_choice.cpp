@@ -111,7 +111,11 @@ void add(std::vector<MoverTime>& times, const MoverFigures& figures, const Block
     if (!added) return;
     time += *added;
   }
-  times.push_back({.mover = mover, .time = time, .call = cost.call, .slowdown = loss ? loss->value : 0});
+  times.push_back({.mover = mover,
+                   .time = time,
+                   .rate = set.block * set.blocks / time,
+                   .call = cost.call,
+                   .slowdown = loss ? loss->value : 0});
 }
 
 void add_kernels(std::vector<MoverTime>& times, const MoverFigures& figures, const BlockSet& set,
@@ -149,19 +153,18 @@ void bring_best_to_front(std::vector<MoverTime>::iterator first, std::vector<Mov
   std::rotate(first, best, best + 1);  // the others keep their order
 }
 
-std::string described(const MoverTime& m, const BlockSet& set) {
-  return fmt::format("{} in {} ({})", to_string(m.mover), to_string(m.time),
-                     to_string(set.block * set.blocks / m.time));
+std::string described(const MoverTime& m) {
+  return fmt::format("{} in {} ({})", to_string(m.mover), to_string(m.time), to_string(m.rate));
 }
 
 /// Why the first of the times was chosen.
 std::string reason_of(std::span<const MoverTime> times, const BlockSet& set, const MoverLimits& limits) {
   const MoverTime& best = times.front();
   std::string reason = fmt::format("{} block{} of {} move {} by {}", set.blocks, set.blocks == 1 ? "" : "s",
-                                   to_string(set.block), set.to_device ? "H2D" : "D2H", described(best, set));
+                                   to_string(set.block), set.to_device ? "H2D" : "D2H", described(best));
   if (times.size() > 1) {
     const MoverTime& next = times[1];
-    reason += fmt::format(", and by {}", described(next, set));
+    reason += fmt::format(", and by {}", described(next));
     if (next.time < best.time) reason += ", which is less than 1 % faster and costs a neighbour more";
   } else {
     reason += ", and no other mover is known for them";

@@ -41,7 +41,8 @@ struct MoverTime {
   Mover mover;  ///< the mover
   /// Time from the call until the last block has arrived, beside the neighbour and without other traffic on the link.
   Seconds time{0};
-  Seconds call{0};  ///< host time of the call or calls
+  Bandwidth rate{};  ///< bytes of all blocks over `time`
+  Seconds call{0};   ///< host time of the call or calls
   /// Added time of the neighbour, as a fraction of its time alone, while such blocks move again and again. Without a
   /// neighbour: that of the one that loses most. 0 when it was not measured.
   double slowdown = 0;

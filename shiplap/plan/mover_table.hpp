@@ -39,7 +39,10 @@ struct MoverTable {
 /// Each mover's times for blocks of 256 B to 4 MiB (powers of two), and the crossovers, for the first GPU and the first
 /// NUMA node. Throws as `mover_times` and `crossovers` do.
 MoverTable mover_table(const Profile&, const MoverQuestion&);
-/// Writes the table as docs/schema/movers.schema.json describes it.
+/// Writes the document `shiplap/movers`.
 Json to_json(const MoverTable&);
+/// Reads the document. Throws Error that names the key.
+void from_json(const JsonReader&, MoverTable&);
+Json json_schema(const MoverTable&);  ///< the JSON Schema of the document
 
 }  // namespace shiplap

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "shiplap/core/enum_names.hpp"
 #include "shiplap/core/json_forward.hpp"
 #include "shiplap/core/statistics.hpp"
 #include "shiplap/plan/bound.hpp"
@@ -66,6 +67,7 @@ enum class PredictedBy : std::uint8_t {
   simulation,   ///< the schedule was simulated
   closed_form,  ///< the profile lacks a figure of the simulation, and a paper's equation has all that it needs
 };
+EnumNames<PredictedBy> names_of(PredictedBy);
 /// The name of the model in files and tables: "simulation" or "closed form".
 std::string_view name_of(PredictedBy);
 

@@ -95,11 +95,9 @@ void describe(V& v, R& plan) {
   v.field("kernel_cost", plan.kernel_cost_origin, "where the time of the kernel comes from");
   v.field("kernel", plan.kernel, "the kernel alone, where its time is known");
   v.field("bound", plan.bound.time, "the time that no strategy is below");
-  v.derived(
-      "bound_by", [&] { return plan.bound.set_by(); }, "what sets the bound");
+  v.derived("bound_by", "what sets the bound", [&] { return plan.bound.set_by(); });
   v.field("ideal_overlap", plan.ideal_overlap.time, "the time of the longest stage alone");
-  v.derived(
-      "ideal_overlap_by", [&] { return plan.ideal_overlap.set_by(); }, "the longest stage");
+  v.derived("ideal_overlap_by", "the longest stage", [&] { return plan.ideal_overlap.set_by(); });
   v.field("first_choice", plan.first_choice, "index of the preferred candidate");
   v.or_null("simpler", plan.simpler, "how the preferred candidate is simpler than the fastest");
   v.field("candidates", plan.candidates, "by predicted time");

@@ -1,10 +1,11 @@
 #include "shiplap/plan/variation.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <type_traits>
 
-#include "shiplap/core/error.hpp"
+#include "shiplap/core/enum_names.hpp"
 
 namespace shiplap {
 namespace {
@@ -131,28 +132,15 @@ Profile freed_of(const Profile& original, Cause cause) {
 }
 
 std::string to_string(CostTerm term) {
-  switch (term) {
-    case CostTerm::h2d_rate:
-      return "H2D copies, per byte";
-    case CostTerm::d2h_rate:
-      return "D2H copies, per byte";
-    case CostTerm::zero_copy_rate:
-      return "zero-copy, per byte";
-    case CostTerm::gaps:
-      return "gaps between ops (g)";
-    case CostTerm::latencies:
-      return "latencies (L+o, launches, handovers)";
-    case CostTerm::submission:
-      return "submission by the host";
-    case CostTerm::host:
-      return "host threads, pageable copies, moving pages";
-    case CostTerm::blocks:
-      return "moves of scattered blocks";
-    case CostTerm::both_rates:
-    case CostTerm::none:
-      break;
-  }
-  throw Error("not a quantity of a prediction");
+  constexpr std::array names{std::pair{CostTerm::h2d_rate, "H2D copies, per byte"sv},
+                             std::pair{CostTerm::d2h_rate, "D2H copies, per byte"sv},
+                             std::pair{CostTerm::zero_copy_rate, "zero-copy, per byte"sv},
+                             std::pair{CostTerm::gaps, "gaps between ops (g)"sv},
+                             std::pair{CostTerm::latencies, "latencies (L+o, launches, handovers)"sv},
+                             std::pair{CostTerm::submission, "submission by the host"sv},
+                             std::pair{CostTerm::host, "host threads, pageable copies, moving pages"sv},
+                             std::pair{CostTerm::blocks, "moves of scattered blocks"sv}};
+  return std::string(name_in(names, term));
 }
 
 Profile slowed(const Profile& original, CostTerm term, double factor) {

@@ -8,8 +8,6 @@
 
 namespace shiplap {
 
-using std::string_view_literals::operator""sv;
-
 inline constexpr std::array engine_order_names{std::pair{EngineOrder::submission, "submission"sv},
                                                std::pair{EngineOrder::readiness, "readiness"sv}};
 inline constexpr std::array implicit_sync_names{std::pair{ImplicitSync::none, "none"sv},

@@ -111,17 +111,17 @@ class ObjectReader {
     if constexpr (std::is_enum_v<T>)
       member = Form<T>::read(in);
     else if constexpr (std::is_same_v<T, Bytes>)
-      member = read_bytes(in);
+      member = Bytes{one_or_more<std::uint64_t>.read(in)};
     else if constexpr (std::is_same_v<T, bool>)
       member = in.boolean();
     else if constexpr (std::is_unsigned_v<T>)
-      member = read_count<T>(in, least, std::min<std::uint64_t>(most, std::numeric_limits<T>::max()));
+      member = Form<T>{least, std::min<std::uint64_t>(most, std::numeric_limits<T>::max())}.read(in);
     else
-      member = read_text(in);
+      member = NonEmptyText::read(in);
   }
   void optional_fact(std::string_view name, std::optional<unsigned>& member, unsigned least, std::string_view) {
     member.reset();
-    if (const auto in = optional(name)) member = read_count<unsigned>(*in, least);
+    if (const auto in = optional(name)) member = Form<unsigned>{.least = least}.read(*in);
   }
   template <class T>
   void value(const ParameterInfo& info, Interval<T>& interval, const Quantity<T>& quantity) {
@@ -153,8 +153,10 @@ class ObjectReader {
   }
   template <class Row>
   void lists(std::string_view name, std::map<std::string, std::vector<Row>>& lists, Tag tag, std::string_view) {
-    lists = read_map<std::vector<Row>>(
-        in_.at(name), [&](const JsonReader& rows) { return list<Row>(rows, path_of(name), tag, true); });
+    lists.clear();
+    in_.at(name).for_each_member([&](const std::string& key, const JsonReader& rows) {
+      lists.emplace(key, list<Row>(rows, path_of(name), tag, true));
+    });
   }
 
   template <class Part, class... More>

@@ -1,13 +1,13 @@
 // Reading and writing profiles as JSON (docs/schema/profile.schema.json).
 #include <fmt/format.h>
 
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "shiplap/core/formats.hpp"
 #include "shiplap/core/json.hpp"
 #include "shiplap/core/text_file.hpp"
+#include "shiplap/profile/evidence.hpp"
 #include "shiplap/profile/json_text.hpp"
 #include "shiplap/profile/object_json.hpp"
 
@@ -37,58 +37,26 @@ void check_link_ends(const JsonReader& in, const std::vector<LinkModel>& links, 
   }
 }
 
-template <class T>
-Json list_json(const std::vector<T>& items, Json (*one)(const T&)) {
+template <class Part>
+Json objects_json(const std::vector<Part>& parts) {
   Json list = Json::array();
-  for (const T& item : items) list.push_back(one(item));
+  for (const Part& part : parts) list.push_back(ObjectWriter::object(part));
   return list;
 }
 
 /// The members of a profile on which predictions depend.
 Json parameters_json(const Profile& profile) {
-  return {
-      {"gpus", list_json<GpuModel>(profile.gpus, [](const GpuModel& gpu) { return ObjectWriter::object(gpu); })},
-      {"links", list_json<LinkModel>(profile.links, [](const LinkModel& link) { return ObjectWriter::object(link); })},
-      {"peers", list_json<PeerModel>(profile.peers, [](const PeerModel& peer) { return ObjectWriter::object(peer); })},
-      {"host", profile.host ? ObjectWriter::object(*profile.host) : Json(nullptr)},
-      {"submission", ObjectWriter::object(profile.submission)}};
+  return {{"gpus", objects_json(profile.gpus)},
+          {"links", objects_json(profile.links)},
+          {"peers", objects_json(profile.peers)},
+          {"host", profile.host ? ObjectWriter::object(*profile.host) : Json(nullptr)},
+          {"submission", ObjectWriter::object(profile.submission)}};
 }
 
-Json measurement_json(const Measurement& measurement) {
-  Json samples = Json::array();
-  // Samples are rounded to 0.1 ns, below the resolution of the clocks, to keep files small.
-  for (const double us : measurement.samples_us) samples.push_back(std::round(us * 1e4) / 1e4);
-  Json json{{"primitive", measurement.primitive}, {"arguments", Json(measurement.arguments)},
-            {"clock", measurement.clock},         {"visits", measurement.visits},
-            {"verified", measurement.verified},   {"samples_us", std::move(samples)}};
-  if (!measurement.held_by.empty()) json["held_by"] = measurement.held_by;
-  return json;
-}
-
-Measurement read_measurement(const JsonReader& in, std::size_t) {
-  in.only_keys({"primitive", "arguments", "clock", "visits", "verified", "held_by", "samples_us"});
-  Measurement measurement{
-      .primitive = read_text(in.at("primitive")),
-      .arguments = read_map<double>(in.at("arguments"), [](const JsonReader& value) { return value.number(); }),
-      .clock = in.at("clock").string(),
-      .samples_us = read_list(in.at("samples_us"), [](const JsonReader& us, std::size_t) { return us.non_negative(); }),
-      .verified = in.at("verified").boolean(),
-      .held_by = in.find("held_by") ? read_text(in.at("held_by")) : "",
-      .visits = read_count<unsigned>(in.at("visits"), 1, 2)};
-  if (measurement.clock != "events" && measurement.clock != "host") in.at("clock").fail("one of events, host");
-  if (measurement.samples_us.empty()) in.at("samples_us").fail("at least one sample");
-  return measurement;
-}
-
-Missing read_missing(const JsonReader& in, std::size_t) {
-  in.only_keys({"parameter", "reason"});
-  return {.parameter = read_text(in.at("parameter")), .reason = read_text(in.at("reason"))};
-}
-
-Residual read_residual(const JsonReader& in, std::size_t) {
-  in.only_keys({"parameter", "worst", "at"});
-  return {
-      .parameter = read_text(in.at("parameter")), .worst = in.at("worst").non_negative(), .at = in.at("at").string()};
+/// The entries of a list, without any key that their description lacks.
+template <class T>
+std::vector<T> read_whole_records(const JsonReader& in) {
+  return ListOf<T, WholeRecord<T>>{}.read(in);
 }
 
 /// Removes absent values, so that a new kind of parameter does not change the hash of profiles without it.
@@ -135,13 +103,9 @@ Json to_json(const Profile& profile) {
             {"source", profile.source},
             {"conditions", Json(profile.conditions)}};
   json.update(parameters_json(profile));
-  json["missing"] = list_json<Missing>(profile.missing, [](const Missing& m) -> Json {
-    return {{"parameter", m.parameter}, {"reason", m.reason}};
-  });
-  json["residuals"] = list_json<Residual>(profile.residuals, [](const Residual& r) -> Json {
-    return {{"parameter", r.parameter}, {"worst", r.worst}, {"at", r.at}};
-  });
-  json["measurements"] = list_json(profile.measurements, measurement_json);
+  json["missing"] = Form<std::vector<Missing>>{}.write(profile.missing);
+  json["residuals"] = Form<std::vector<Residual>>{}.write(profile.residuals);
+  json["measurements"] = Form<std::vector<Measurement>>{}.write(profile.measurements);
   return json;
 }
 
@@ -151,16 +115,16 @@ Profile profile_from_json(const Json& json, const std::string& source) {
   in.only_keys({"schema", "version", "name", "origin", "source", "conditions", "gpus", "links", "peers", "host",
                 "submission", "missing", "residuals", "measurements"});
   Profile profile;
-  profile.name = read_text(in.at("name"));
+  profile.name = NonEmptyText::read(in.at("name"));
   profile.origin = Form<Origin>::read(in.at("origin"));
-  profile.source = read_text(in.at("source"));
-  profile.conditions = read_map<std::string>(in.at("conditions"), [](const JsonReader& fact) { return fact.string(); });
-  profile.missing = read_list(in.at("missing"), read_missing);
+  profile.source = NonEmptyText::read(in.at("source"));
+  profile.conditions = Form<Conditions>::read(in.at("conditions"));
+  profile.missing = read_whole_records<Missing>(in.at("missing"));
   if (profile.missing.size() > limits::explanations)
     in.at("missing").fail(fmt::format("at most {} entries", limits::explanations));
   read_parameters(in, profile);
-  profile.residuals = read_list(in.at("residuals"), read_residual);
-  profile.measurements = read_list(in.at("measurements"), read_measurement);
+  profile.residuals = read_whole_records<Residual>(in.at("residuals"));
+  profile.measurements = read_whole_records<Measurement>(in.at("measurements"));
   return profile;
 }
 

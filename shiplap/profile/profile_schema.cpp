@@ -8,6 +8,7 @@
 
 #include "shiplap/core/formats.hpp"
 #include "shiplap/profile/enum_names.hpp"
+#include "shiplap/profile/evidence.hpp"
 #include "shiplap/profile/parameter_table.hpp"
 
 namespace shiplap {
@@ -18,13 +19,6 @@ Json list_schema(Json items, std::string_view meaning) {
   return {{"type", "array"}, {"description", meaning}, {"items", std::move(items)}};
 }
 Json reference(std::string_view name) { return {{"$ref", fmt::format("#/$defs/{}", name)}}; }
-
-template <class E>
-Json enum_schema(E) {
-  Json names = Json::array();
-  for (const auto& [value, name] : names_of(E{})) names.push_back(name);
-  return {{"enum", std::move(names)}};
-}
 
 /// The end of the description of a list that may be empty or left out.
 constexpr std::string_view empty_when_missing = " Empty or left out only when \"missing\" says why.";
@@ -61,11 +55,11 @@ class SchemaWriter {
             std::uint64_t most = std::numeric_limits<std::uint64_t>::max()) {
     Json& out = properties[std::string(name)];
     if constexpr (std::is_enum_v<T>)
-      out = enum_schema(T{});
+      out = Form<T>::schema();
     else if constexpr (std::is_same_v<T, Bytes>)
       out = reference("size");
     else if constexpr (std::is_same_v<T, bool>)
-      out = {{"type", "boolean"}};
+      out = Form<bool>::schema();
     else if constexpr (std::is_unsigned_v<T>)
       out = {{"type", "integer"},
              {"minimum", least},
@@ -144,48 +138,6 @@ void define(Json& definitions, const Quantity<T>& quantity) {
   definitions[SchemaWriter::name_of(quantity)] = std::move(schema);
 }
 
-Json measurement_schema() {
-  Json schema = object_schema(
-      {{"primitive", text_schema("What was measured, such as copy.pinned.h2d.")},
-       {"arguments",
-        {{"type", "object"},
-         {"additionalProperties", {{"type", "number"}}},
-         {"description", "The point, such as {\"bytes\": 4096, \"copies\": 16}; sizes in bytes."}}},
-       {"clock",
-        {{"enum", {"events", "host"}},
-         {"description", "events: between two events of the device; host: on the host, with the wait."}}},
-       {"visits",
-        {{"enum", {1, 2}},
-         {"description",
-          "2: the second half of the samples was taken much later in the run. When the medians of the two halves "
-          "differ "
-          "by more than their 95 % intervals, the slower one was disturbed and figures come from the other."}}},
-       {"verified",
-        {{"type", "boolean"}, {"description", "Whether the bytes that moved were compared and found equal."}}},
-       {"samples_us",
-        {{"type", "array"},
-         {"minItems", 1},
-         {"items", {{"type", "number"}, {"minimum", 0}}},
-         {"description", "Every sample, in us, rounded to 4 decimals (0.1 ns) when written."}}}});
-  schema["properties"]["held_by"] =
-      text_schema("What reduced the GPU's clocks meanwhile; absent: nothing, or it is unknown.");
-  return schema;
-}
-
-Json residual_schema() {
-  return object_schema(
-      {{"parameter", text_schema("Path of the parameter or of the part of the profile, such as links[0].h2d.costs.")},
-       {"worst",
-        {{"type", "number"}, {"minimum", 0}, {"description", "Largest |fit - measured| / measured, a fraction."}}},
-       {"at", {{"type", "string"}, {"description", "The point with the largest error."}}}});
-}
-
-Json missing_schema() {
-  return object_schema(
-      {{"parameter", text_schema("Path of the parameter in this file, such as gpus[0].launch_latency.")},
-       {"reason", text_schema("Why there is no value.")}});
-}
-
 /// The definitions of values to which the schemas of objects refer.
 Json definitions() {
   Json kinds{{"size",
@@ -205,7 +157,7 @@ Json definitions() {
 
 /// The members that identify the profile and its origin.
 Json identity_properties() {
-  Json origin = enum_schema(Origin{});
+  Json origin = Form<Origin>::schema();
   origin["description"] = "Origin of the figures. simulated: measured on a virtual device. planted: chosen by a test.";
   return {{"schema", {{"const", formats::profile.schema}}},
           {"version",
@@ -237,10 +189,10 @@ Json parameter_properties() {
 
 /// The members with the evidence for the parameters.
 Json evidence_properties() {
-  return {
-      {"missing", list_schema(missing_schema(), "Parameters without a value, each with the reason.")},
-      {"residuals", list_schema(residual_schema(), "Errors of the fits.")},
-      {"measurements", list_schema(measurement_schema(), "Raw samples, so that every figure can be fitted again.")}};
+  return {{"missing", list_schema(schema_of<Missing>(), "Parameters without a value, each with the reason.")},
+          {"residuals", list_schema(schema_of<Residual>(), "Errors of the fits.")},
+          {"measurements",
+           list_schema(schema_of<Measurement>(), "Raw samples, so that every figure can be fitted again.")}};
 }
 
 }  // namespace

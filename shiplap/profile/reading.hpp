@@ -20,36 +20,12 @@
 
 namespace shiplap {
 
-inline std::string read_text(const JsonReader& in) {
-  std::string text = in.string();
-  if (text.empty()) in.fail("a text that is not empty");
-  return text;
-}
-
-template <class T>
-T read_count(const JsonReader& in, std::uint64_t least, std::uint64_t most = std::numeric_limits<T>::max()) {
-  const std::uint64_t count = in.unsigned_integer();
-  if (count < least || count > most)
-    in.fail("an integer from " + std::to_string(least) + " to " + std::to_string(most));
-  return static_cast<T>(count);
-}
-
-inline Bytes read_bytes(const JsonReader& in) { return {read_count<std::uint64_t>(in, 1)}; }
-
 template <class Read>
 auto read_list(const JsonReader& in, const Read& read) {
   std::vector<decltype(read(in, std::size_t{0}))> items;
   if (!in.value().is_array()) in.fail("an array");
   for (std::size_t i = 0; i < in.size(); ++i) items.push_back(read(in.at(i), i));
   return items;
-}
-
-/// Reads an object with arbitrary keys.
-template <class T, class Read>
-std::map<std::string, T> read_map(const JsonReader& in, const Read& read) {
-  std::map<std::string, T> members;
-  in.for_each_member([&](const std::string& key, const JsonReader& value) { members.emplace(key, read(value)); });
-  return members;
 }
 
 /// The entries of "missing". An entry explains the absent value at its path, or all absent values in the object at its

@@ -12,9 +12,9 @@ std::string memory_report(const MemoryChoice& choice, const TextStyle& style) {
                           {runs, Align::right},
                           {"pays from", Align::right}}};
   for (const MemoryWay& way : choice.ways) {
-    const bool changed = way.name != "as it is";
-    table.add({way.name, changed ? to_string(way.once) : "–", to_string(way.best.predicted.value),
-               to_string(way.in_all),
+    const bool changed = way.preparation != Preparation::none;
+    table.add({std::string(enum_name(way.preparation)), changed ? to_string(way.once) : "–",
+               to_string(way.best.predicted.value), to_string(way.in_all),
                !changed        ? "–"
                : way.pays_from ? fmt::format("{} run{}", *way.pays_from, *way.pays_from == 1 ? "" : "s")
                                : "never"});
@@ -22,9 +22,11 @@ std::string memory_report(const MemoryChoice& choice, const TextStyle& style) {
   std::string out = fmt::format("memory of the arrays, used for {}\n", runs) + table.text(style, "  ");
   const auto note = [&](const std::string& text) { out += "  " + wrap(text, style.width - 2, "    ") + "\n"; };
   for (const MemoryWay& way : choice.ways)
-    note(fmt::format("{}: {}{}", way.name, way.name != "as it is" ? way.what + "; a run is " : "a run is ",
+    note(fmt::format("{}: {}a run is {}", enum_name(way.preparation),
+                     way.preparation == Preparation::none ? "" : fmt::format("{}; ", what_is_done(way.preparation)),
                      to_string(way.best.choice)));
-  for (const Refused& way : choice.unknown) note(fmt::format("{}: left out, {}", way.strategy, way.reason));
+  for (const UnknownWay& way : choice.unknown)
+    note(fmt::format("{}: left out, {}", enum_name(way.preparation), way.reason));
   return out;
 }
 

@@ -31,15 +31,11 @@ constexpr std::array curves{
     Curve{Mover::Kind::copies, "a copy for each block", "#d9822b"}, Curve{Mover::Kind::batch, "batch", "#2f7fd0"},
     Curve{Mover::Kind::strided, "strided copy", "#8a63d2"}, Curve{Mover::Kind::kernel, "kernel, best grid", "#2a9d6f"}};
 
-double rate_in_gbs(const MoverTime& m, const BlockSet& set) {
-  return in_gigabytes_per_second(set.block * set.blocks / m.time);
-}
-
 /// The rate of the fastest mover of a kind; nullopt when the row has none.
 std::optional<double> best_rate(const MoverRow& row, Mover::Kind kind) {
   std::optional<double> best;
   for (const MoverTime& m : row.movers)
-    if (m.mover.kind == kind) best = std::max(best.value_or(0), rate_in_gbs(m, row.set));
+    if (m.mover.kind == kind) best = std::max(best.value_or(0), in_gigabytes_per_second(m.rate));
   return best;
 }
 
@@ -129,7 +125,7 @@ double highest_rate(const MoverTable& table, std::uint64_t blocks) {
   double highest = 0;
   for (const MoverRow& row : table.rows)
     for (const MoverTime& m : row.movers)
-      if (row.set.blocks == blocks) highest = std::max(highest, rate_in_gbs(m, row.set));
+      if (row.set.blocks == blocks) highest = std::max(highest, in_gigabytes_per_second(m.rate));
   return highest;
 }
 

@@ -16,6 +16,7 @@
 #include "shiplap/plan/strategy_map.hpp"
 #include "shiplap/profile/profile.hpp"
 #include "shiplap/report/adaptive_report.hpp"
+#include "shiplap/report/movers_report.hpp"
 
 namespace shiplap::document {
 
@@ -42,6 +43,8 @@ Section check_section(const NodeResult&, const std::string& source = {});
 /// Predicted and observed times of a run, whether its result is right, and its timelines. Times of a virtual device are
 /// called simulated, not observed.
 Section run_section(const RunView&, const std::string& source = {});
+/// The rates of movers of scattered blocks.
+Section movers_section(const MoverTable&, const std::string& source = {});
 /// The figures that became slower or faster, the worst first, and the conditions that differ; all figures are details.
 Section comparison_section(const Comparison&, const std::string& source = {});
 
@@ -50,8 +53,6 @@ Section comparison_section(const Comparison&, const std::string& source = {});
 
 /// The candidates of `shiplap plan --json`.
 Section plan_section(const JsonReader&, const std::string& source = {});
-/// The rates of movers of `shiplap movers --json`.
-Section movers_section(const JsonReader&, const std::string& source = {});
 /// The advice and the timelines of `shiplap advise --json`.
 Section advice_section(const JsonReader&, const std::string& source = {});
 /// The curves and the claims of `shiplap reproduce`.

@@ -64,19 +64,30 @@ void require_same(const char* what, const std::vector<Entry>& first, const std::
                       what, i, shown(first[i]), shown(second[i]), what));
 }
 
-const char* letters(CopyDirection direction) {
-  switch (direction) {
-    case CopyDirection::host_to_device:
-      return "H2D";
-    case CopyDirection::device_to_host:
-      return "D2H";
-    case CopyDirection::device_to_device:
-      return "D2D";
-    case CopyDirection::host_to_host:
-      break;
-  }
-  return "H2H";
-}
+constexpr std::array direction_letters{
+    std::pair{CopyDirection::host_to_device, "H2D"sv}, std::pair{CopyDirection::device_to_host, "D2H"sv},
+    std::pair{CopyDirection::device_to_device, "D2D"sv}, std::pair{CopyDirection::host_to_host, "H2H"sv}};
+
+using Call = HostCall::Kind;
+constexpr std::array call_names{std::pair{Call::touch, "touch by the host"sv},
+                                std::pair{Call::flush, "flush of the CPU's caches"sv},
+                                std::pair{Call::pin, "pin"sv},
+                                std::pair{Call::unpin, "unpin"sv},
+                                std::pair{Call::allocate, "allocation"sv},
+                                std::pair{Call::release, "release"sv},
+                                std::pair{Call::create_stream, "creation of a stream"sv},
+                                std::pair{Call::destroy_stream, "destruction of a stream"sv},
+                                std::pair{Call::wait, "wait of the host"sv}};
+/// The keys in profiles. Those of allocations have the kind of memory behind them.
+constexpr std::array call_keys{std::pair{Call::touch, "touch"sv},
+                               std::pair{Call::flush, "flush"sv},
+                               std::pair{Call::pin, "pin"sv},
+                               std::pair{Call::unpin, "unpin"sv},
+                               std::pair{Call::allocate, "allocate"sv},
+                               std::pair{Call::release, "release"sv},
+                               std::pair{Call::create_stream, "create stream"sv},
+                               std::pair{Call::destroy_stream, "destroy stream"sv},
+                               std::pair{Call::wait, "wait"sv}};
 
 // The name of an op in messages. The ids of the op may be invalid, because messages about unsound schedules name ops
 // too.
@@ -86,7 +97,7 @@ struct Name {
   std::string operator()(const Copy& copy) const {
     const std::size_t n = schedule.buffers.size();
     if (copy.from.buffer.index() >= n || copy.to.buffer.index() >= n) return "copy";
-    return fmt::format("copy {}", letters(direction(schedule, copy)));
+    return fmt::format("copy {}", name_in(direction_letters, direction(schedule, copy)));
   }
   std::string operator()(const Kernel& kernel) const {
     if (kernel.kernel.index() >= schedule.kernels.size()) return "kernel";
@@ -181,73 +192,13 @@ MemoryKind parse_array_memory(std::string_view name) {
   throw UsageError(fmt::format("memory \"{}\": give one of {}", name, all_names<MemoryKind>()));
 }
 
-std::string to_string(MemoryKind kind) {
-  switch (kind) {
-    case MemoryKind::pageable:
-      return "pageable";
-    case MemoryKind::pinned:
-      return "pinned";
-    case MemoryKind::mapped:
-      return "mapped";
-    case MemoryKind::driver_pinned:
-      return "driver-pinned";
-    case MemoryKind::write_combined:
-      return "write-combined";
-    case MemoryKind::managed:
-      return "managed";
-    case MemoryKind::device:
-      return "device";
-  }
-  throw Error("not a kind of memory");
-}
-
-std::string to_string(HostCall::Kind kind) {
-  switch (kind) {
-    case HostCall::Kind::touch:
-      return "touch by the host";
-    case HostCall::Kind::flush:
-      return "flush of the CPU's caches";
-    case HostCall::Kind::pin:
-      return "pin";
-    case HostCall::Kind::unpin:
-      return "unpin";
-    case HostCall::Kind::allocate:
-      return "allocation";
-    case HostCall::Kind::release:
-      return "release";
-    case HostCall::Kind::create_stream:
-      return "creation of a stream";
-    case HostCall::Kind::destroy_stream:
-      return "destruction of a stream";
-    case HostCall::Kind::wait:
-      return "wait of the host";
-  }
-  throw Error("not a kind of host call");
-}
+std::string to_string(MemoryKind kind) { return std::string(name_in(memory_names, kind)); }
+std::string to_string(HostCall::Kind kind) { return std::string(name_in(call_names, kind)); }
 
 std::string name_in_profile(HostCall::Kind kind, MemoryKind memory) {
-  const std::string obtained = to_string(memory == MemoryKind::mapped ? MemoryKind::pinned : memory);
-  switch (kind) {
-    case HostCall::Kind::touch:
-      return "touch";
-    case HostCall::Kind::flush:
-      return "flush";
-    case HostCall::Kind::pin:
-      return "pin";
-    case HostCall::Kind::unpin:
-      return "unpin";
-    case HostCall::Kind::allocate:
-      return "allocate " + obtained;
-    case HostCall::Kind::release:
-      return "release " + obtained;
-    case HostCall::Kind::create_stream:
-      return "create stream";
-    case HostCall::Kind::destroy_stream:
-      return "destroy stream";
-    case HostCall::Kind::wait:
-      return "wait";
-  }
-  throw Error("not a kind of host call");
+  const std::string name(name_in(call_keys, kind));
+  if (kind != HostCall::Kind::allocate && kind != HostCall::Kind::release) return name;
+  return name + " " + to_string(memory == MemoryKind::mapped ? MemoryKind::pinned : memory);
 }
 
 bool has_region(HostCall::Kind kind) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <span>
@@ -12,6 +13,10 @@
 namespace shiplap {
 
 namespace {
+
+constexpr std::array role_names{std::pair{Role::in, "in"sv},           std::pair{Role::out, "out"sv},
+                                std::pair{Role::inout, "inout"sv},     std::pair{Role::resident, "resident"sv},
+                                std::pair{Role::carried, "carried"sv}, std::pair{Role::scratch, "scratch"sv}};
 
 /// The part of the kernel's time that does not depend on the items: the line through the first point (which may be the
 /// floor) and the last point, read at 0 items. 0 with a single point.
@@ -24,6 +29,8 @@ Seconds time_without_items(std::span<const KernelCost::Point> points) {
 }
 
 }  // namespace
+
+EnumNames<Role> names_of(Role) { return role_names; }
 
 Seconds KernelCost::at(std::uint64_t items, std::uint64_t beside) const {
   if (points.empty())

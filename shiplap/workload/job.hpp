@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "shiplap/core/enum_names.hpp"
 #include "shiplap/core/statistics.hpp"
 #include "shiplap/core/units.hpp"
 #include "shiplap/device/bindings.hpp"
@@ -26,6 +27,7 @@ enum class Role : std::uint8_t {
   carried,   ///< every chunk reads and writes all of it, one chunk after the other: copied once, and back at the end
   scratch,   ///< memory on the GPU for the kernel of a chunk: never copied
 };
+EnumNames<Role> names_of(Role);
 /// Whether chunks of the array are copied to the GPU.
 constexpr bool is_input(Role role) { return role == Role::in || role == Role::inout; }
 /// Whether chunks of the array are copied back.

@@ -13,6 +13,7 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using std::string_view_literals::operator""sv;
 
 enum class Weather : std::uint8_t { fair, foul, unnamed };
@@ -57,8 +58,7 @@ void describe(V& v, R& voyage) {
   v.or_null("lost", voyage.lost, "what was lost");
   v.added("crew", voyage.crew, "number of people");
   v.only_if(!voyage.note.empty(), "note", voyage.note, "words");
-  v.derived(
-      "miles", [&] { return voyage.legs.empty() ? 0u : voyage.legs.back().miles; }, "the longest leg");
+  v.derived("miles", "the longest leg", [&] { return voyage.legs.empty() ? 0u : voyage.legs.back().miles; });
   v.constant("flag", "no");
 }
 
@@ -175,6 +175,22 @@ TEST(EnumNames, refuse_a_value_without_a_name) {
   EXPECT_FALSE(value_of<Weather>("unnamed"));
   EXPECT_EQ(all_names<Weather>(), "fair, foul");
   EXPECT_THAT(message_of([] { enum_name(Weather::unnamed); }), HasSubstr("has no name"));
+}
+
+TEST(RecordForms, refuse_what_their_schemas_refuse) {
+  const auto read = [](const auto& form, const Json& json) {
+    return message_of([&] { form.read(JsonReader(json, "log.json")); });
+  };
+  const ListOf<double> one_or_two{.least = 1, .most = 2};
+  EXPECT_THAT(read(one_or_two, Json::array()), HasSubstr("an array of 1 or more"));
+  EXPECT_THAT(read(one_or_two, {1, 2, 3}), HasSubstr("at most 2"));
+  EXPECT_THAT(JsonSchema(one_or_two.schema()).problems(Json::array()), Not(IsEmpty()));
+  EXPECT_THAT(read(NonEmptyText{}, ""), HasSubstr("a text that is not empty"));
+  EXPECT_THAT(JsonSchema(NonEmptyText::schema()).problems(""), Not(IsEmpty()));
+  const TwoNames side{"port", "starboard"};
+  EXPECT_THAT(read(side, "aft"), HasSubstr("port or starboard"));
+  EXPECT_THAT(JsonSchema(side.schema()).problems("aft"), Not(IsEmpty()));
+  EXPECT_EQ(side.write(side.read(JsonReader("starboard", "log.json"))), "starboard");
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "shiplap/measure/compare.hpp"
 #include "shiplap/measure/node_result.hpp"
 #include "shiplap/plan/adaptation_log.hpp"
+#include "shiplap/plan/mover_table.hpp"
 #include "shiplap/profile/json_text.hpp"
 #include "shiplap/workload/kernel_profile.hpp"
 
@@ -27,6 +28,7 @@ TEST(Schemas, are_those_of_the_records) {
   expect_documented("kernel-profile", kernel_profile_schema());
   expect_documented("evaluation", evaluation_schema());
   expect_documented("comparison", json_schema(Comparison{}));
+  expect_documented("movers", json_schema(MoverTable{}));
   expect_documented("check", json_schema(NodeResult{}));
   expect_documented("adaptation", adaptation_log_schema());
 }

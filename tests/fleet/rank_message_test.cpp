@@ -51,11 +51,11 @@ TEST(RankMessage, that_is_torn_or_of_another_kind_names_its_source) {
 TEST(RankMessage, about_a_task_that_does_not_exist_says_which_there_are) {
   Json order = parse_json(to_text(Order{}), "order");
   order["task"] = "rest";
-  EXPECT_NE(message_of([&] { order_from_text(order.dump(), "rank 0"); }).find("check or copy_at_once"),
+  EXPECT_NE(message_of([&] { order_from_text(order.dump(), "rank 0"); }).find("one of check, copy_at_once"),
             std::string::npos);
   Json answer = parse_json(failure_text(Task::check, "cuda:0", "why"), "answer");
   answer["task"] = "rest";
-  EXPECT_NE(message_of([&] { report_from_text(answer.dump(), "rank 1"); }).find("check or copy_at_once"),
+  EXPECT_NE(message_of([&] { report_from_text(answer.dump(), "rank 1"); }).find("one of check, copy_at_once"),
             std::string::npos);
 }
 

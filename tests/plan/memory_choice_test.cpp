@@ -35,22 +35,21 @@ MemoryChoice choose(const Profile& profile, std::uint64_t runs) {
   return choose_memory(job, profile, limits_of(profile), {}, rank(job, profile), runs);
 }
 
-const MemoryWay& way(const MemoryChoice& choice, std::string_view name) {
-  return *std::ranges::find(choice.ways, name, &MemoryWay::name);
-}
+const MemoryWay& way(const MemoryChoice& choice, Preparation preparation) { return *choice.find(preparation); }
 
 TEST(MemoryChoice, counts_what_is_paid_once_and_what_in_every_run) {
   const MemoryChoice choice = choose(with_prices(4, 8), 10);
   ASSERT_EQ(choice.ways.size(), 3u);
-  EXPECT_NEAR(in_milliseconds(way(choice, "as it is").once), 0, 1e-12);
-  EXPECT_NEAR(in_milliseconds(way(choice, "registered").once), 2 * (4 + 1), 1e-9);  // two arrays
-  EXPECT_NEAR(in_milliseconds(way(choice, "pinned").once), 2 * (8 + 4), 1e-9);
-  for (const MemoryWay& w : choice.ways) EXPECT_NEAR((w.in_all - w.once) / w.best.predicted.value, 10, 1e-9) << w.name;
+  EXPECT_NEAR(in_milliseconds(way(choice, Preparation::none).once), 0, 1e-12);
+  EXPECT_NEAR(in_milliseconds(way(choice, Preparation::registered).once), 2 * (4 + 1), 1e-9);  // two arrays
+  EXPECT_NEAR(in_milliseconds(way(choice, Preparation::pinned).once), 2 * (8 + 4), 1e-9);
+  for (const MemoryWay& w : choice.ways)
+    EXPECT_NEAR((w.in_all - w.once) / w.best.predicted.value, 10, 1e-9) << enum_name(w.preparation);
   EXPECT_TRUE(std::ranges::is_sorted(choice.ways, {}, &MemoryWay::in_all));
   // Pinned memory is overlapped by copy engines alone.
   Job pinned = pageable_job();
   for (Array& array : pinned.arrays) array.memory = MemoryKind::pinned;
-  EXPECT_EQ(way(choice, "registered").best.choice, rank(pinned, with_prices(4, 8)).best().choice);
+  EXPECT_EQ(way(choice, Preparation::registered).best.choice, rank(pinned, with_prices(4, 8)).best().choice);
 }
 
 // Only arrays that are cut are pinned, so only they cost something and change the runs.
@@ -62,9 +61,10 @@ TEST(MemoryChoice, leaves_arrays_that_stay_on_the_gpu_as_they_are) {
   table.role = Role::resident;
   job.arrays.push_back(table);
   const MemoryChoice choice = choose_memory(job, profile, limits_of(profile), {}, rank(job, profile), 10);
-  EXPECT_NEAR(in_milliseconds(way(choice, "registered").once), 2 * (4 + 1), 1e-9) << "of the two that are cut";
-  EXPECT_EQ(way(choice, "registered").best.schedule->buffers[2].memory, MemoryKind::pageable);
-  EXPECT_EQ(way(choice, "registered").best.schedule->buffers[0].memory, MemoryKind::pinned);
+  EXPECT_NEAR(in_milliseconds(way(choice, Preparation::registered).once), 2 * (4 + 1), 1e-9)
+      << "of the two that are cut";
+  EXPECT_EQ(way(choice, Preparation::registered).best.schedule->buffers[2].memory, MemoryKind::pageable);
+  EXPECT_EQ(way(choice, Preparation::registered).best.schedule->buffers[0].memory, MemoryKind::pinned);
   for (Array& array : job.arrays)
     if (array.role != Role::resident) array.memory = MemoryKind::pinned;
   EXPECT_THROW(choose_memory(job, profile, limits_of(profile), {}, rank(job, profile), 10), UsageError);
@@ -72,13 +72,14 @@ TEST(MemoryChoice, leaves_arrays_that_stay_on_the_gpu_as_they_are) {
 
 TEST(MemoryChoice, pays_from_the_first_number_of_runs_at_which_it_is_faster) {
   const Profile profile = with_prices(40, 80);
-  for (const char* name : {"registered", "pinned"}) {
+  for (const Preparation name : {Preparation::registered, Preparation::pinned}) {
     const auto pays_from = way(choose(profile, 1), name).pays_from;
-    ASSERT_TRUE(pays_from) << name;
-    ASSERT_GT(*pays_from, 1u) << name;
+    ASSERT_TRUE(pays_from) << enum_name(name);
+    ASSERT_GT(*pays_from, 1u) << enum_name(name);
     for (const std::uint64_t runs : {*pays_from - 1, *pays_from}) {
       const MemoryChoice choice = choose(profile, runs);
-      EXPECT_EQ(way(choice, name).in_all < way(choice, "as it is").in_all, runs == *pays_from) << name << " " << runs;
+      EXPECT_EQ(way(choice, name).in_all < way(choice, Preparation::none).in_all, runs == *pays_from)
+          << enum_name(name) << " " << runs;
     }
   }
 }
@@ -88,12 +89,12 @@ TEST(MemoryChoice, never_pays_where_pinned_memory_is_no_faster) {
   // Host threads that are no limit, and copies of pageable memory that cost nothing.
   profile.links[0].pageable->h2d = profile.links[0].pageable->d2h = {{64_MiB, ms(0.001)}};
   const MemoryChoice choice = choose(profile, 1'000'000);
-  EXPECT_EQ(choice.ways.front().name, "as it is");
-  EXPECT_FALSE(way(choice, "registered").pays_from);
+  EXPECT_EQ(choice.ways.front().preparation, Preparation::none);
+  EXPECT_FALSE(way(choice, Preparation::registered).pays_from);
 }
 
 TEST(MemoryChoice, never_pays_when_it_would_take_more_runs_than_can_be_counted) {
-  EXPECT_FALSE(way(choose(with_prices(1e30, 1e30), 1), "registered").pays_from);
+  EXPECT_FALSE(way(choose(with_prices(1e30, 1e30), 1), Preparation::registered).pays_from);
 }
 
 TEST(MemoryChoice, names_the_ways_that_the_profile_has_no_figures_for) {
@@ -101,7 +102,7 @@ TEST(MemoryChoice, names_the_ways_that_the_profile_has_no_figures_for) {
   profile.host->calls.erase("unpin");
   const MemoryChoice choice = choose(profile, 3);
   ASSERT_EQ(choice.unknown.size(), 1u);
-  EXPECT_EQ(choice.unknown[0].strategy, "registered");
+  EXPECT_EQ(choice.unknown[0].preparation, Preparation::registered);
   EXPECT_NE(choice.unknown[0].reason.find("unpin"), std::string::npos) << choice.unknown[0].reason;
   EXPECT_EQ(choice.ways.size(), 2u);
 }

@@ -139,8 +139,8 @@ TEST(BlockTables, are_refused_where_rows_do_not_increase_by_grid_then_block_then
 TEST(BlockTables, are_refused_with_values_that_cannot_be) {
   const std::string batch = "/links/0/blocks/movers/batch pinned h2d/0/";
   const std::string in_batch = "links[0].blocks.movers.batch pinned h2d[0].";
-  expect_names(refusal_with(with_blocks(), batch + "blocks", 0), in_batch + "blocks:", "an integer from 1");
-  expect_names(refusal_with(with_blocks(), batch + "block", 0), in_batch + "block:", "an integer from 1");
+  expect_names(refusal_with(with_blocks(), batch + "blocks", 0), in_batch + "blocks:", "a whole number from 1");
+  expect_names(refusal_with(with_blocks(), batch + "block", 0), in_batch + "block:", "a whole number from 1");
   expect_names(refusal_with(with_blocks(), batch + "grid", -1), in_batch + "grid:", "a whole number >= 0");
   expect_names(refusal_with(with_blocks(), batch + "time/value", -1), in_batch + "time.value:", ">= 0");
   expect_names(refusal_with(with_blocks(), batch + "call/low", 3.5), in_batch + "call.low:", "not above \"value\"");

@@ -236,7 +236,8 @@ TEST(ProfileBatches, have_another_hash_when_any_of_them_differs) {
 
 TEST(MeasurementVisits, are_one_or_two) {
   for (const int visits : {0, 3})
-    expect_complaint(refusal(changed("/measurements/0/visits", visits)), "measurements[0].visits", "an integer from 1");
+    expect_complaint(refusal(changed("/measurements/0/visits", visits)), "measurements[0].visits",
+                     "a whole number from 1");
   for (const Json& visits : {Json(-1), Json(1.5), Json("2")})
     expect_complaint(refusal(changed("/measurements/0/visits", visits)), "measurements[0].visits",
                      "expected a whole number");
@@ -305,15 +306,16 @@ TEST(ProfileTables, of_one_gpu_needs_no_peers_and_no_reason) {
 }
 
 TEST(ProfileTables, refuses_no_threads_and_rows_that_do_not_increase) {
-  expect_complaint(refusal_with(full(), "/host/copy/0/threads", 0), "host.copy[0].threads", "an integer from 1");
+  expect_complaint(refusal_with(full(), "/host/copy/0/threads", 0), "host.copy[0].threads", "a whole number from 1");
   expect_complaint(refusal_with(full(), "/host/copy/1/threads", 1), "host.copy[1]", "larger than the row before it");
-  expect_complaint(refusal_with(full(), "/host/staging/0/threads", 0), "host.staging[0].threads", "an integer from 1");
+  expect_complaint(refusal_with(full(), "/host/staging/0/threads", 0), "host.staging[0].threads",
+                   "a whole number from 1");
   expect_complaint(refusal_with(full(), "/host/staging/2/rings", 1 << 20), "host.staging[2]",
                    "larger than the row before it");
   expect_complaint(refusal_with(full(), "/host/staging/2/threads", 4), "host.staging[2]",
                    "larger than the row before it");
   expect_complaint(refusal_with(full(), "/links/0/managed/demand_d2h/0/threads", 0),
-                   "links[0].managed.demand_d2h[0].threads", "an integer from 1");
+                   "links[0].managed.demand_d2h[0].threads", "a whole number from 1");
   expect_complaint(refusal_with(full(), "/links/0/managed/demand_d2h/0/threads", 4), "links[0].managed.demand_d2h[1]",
                    "larger than the row before it");
   expect_complaint(refusal_with(full(), "/links/0/pageable/h2d/1/size", 4096), "links[0].pageable.h2d[1]",
@@ -325,7 +327,7 @@ TEST(ProfileTables, refuses_no_threads_and_rows_that_do_not_increase) {
   expect_complaint(refusal_with(full(), "/peers/0/staged/1/size", 1048576), "peers[0].staged[1]",
                    "larger than the row before it");
   expect_complaint(refusal_with(full(), "/links/0/pageable/d2h/0/size", 0), "links[0].pageable.d2h[0].size",
-                   "an integer from 1");
+                   "a whole number from 1");
 }
 
 TEST(ProfileTables, refuses_times_and_rates_that_cannot_be) {

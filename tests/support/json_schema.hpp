@@ -41,7 +41,8 @@ class JsonSchema {
                                              "items",    "const",
                                              "enum",     "additionalProperties",
                                              "minimum",  "exclusiveMinimum",
-                                             "maximum"};
+                                             "maximum",  "minItems",
+                                             "minLength"};
     for (const auto& [key, rule] : schema.items())
       if (!known.contains(key)) out.push_back(at + ": this checker does not know " + key);
     if (schema.contains("$ref")) {
@@ -61,6 +62,11 @@ class JsonSchema {
     if (schema.contains("exclusiveMinimum") && value.is_number() &&
         value.get<double>() <= schema.at("exclusiveMinimum").get<double>())
       out.push_back(at + ": not more than its minimum");
+    if (schema.contains("minItems") && value.is_array() && value.size() < schema.at("minItems").get<std::size_t>())
+      out.push_back(at + ": fewer items than its minimum");
+    if (schema.contains("minLength") && value.is_string() &&
+        value.get_ref<const std::string&>().size() < schema.at("minLength").get<std::size_t>())
+      out.push_back(at + ": shorter than its minimum");
     if (schema.contains("type")) {
       bool right = false;
       const Json& type = schema.at("type");

@@ -42,7 +42,7 @@ constexpr std::array readers{Reader{formats::check, section_of<NodeResult, check
                              Reader{formats::plan, plan_section},
                              Reader{formats::run, section_of<RunView, run_section>},
                              Reader{formats::evaluation, section_of_evaluation},
-                             Reader{formats::movers, movers_section},
+                             Reader{formats::movers, section_of<MoverTable, movers_section>},
                              Reader{formats::advice, advice_section},
                              Reader{formats::reproduction, reproduction_section}};
 

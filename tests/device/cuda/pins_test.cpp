@@ -99,7 +99,7 @@ TEST_F(PlannedPins, are_not_of_memory_that_cannot_be_pinned) {
   EXPECT_FALSE(plan.pins);
   EXPECT_EQ(find_strategy(plan.chosen.choice.strategy).memory, ArrayMemory::pageable);
   ASSERT_EQ(plan.memory->unknown.size(), 1u);
-  EXPECT_EQ(plan.memory->unknown.front().strategy, "registered");
+  EXPECT_EQ(plan.memory->unknown.front().preparation, Preparation::registered);
   EXPECT_THAT(plan.memory->unknown.front().reason,
               ::testing::AllOf(HasSubstr("cannot be pinned where they are"), HasSubstr("cudaHostRegister")));
   prepare(*device, plan, job).run();
