@@ -59,8 +59,8 @@ void bring_back(Trial& trial) {
   trial.before = std::move(before);
 }
 
-Place source(CopyDirection way) { return way == CopyDirection::host_to_device ? Place::host() : Place::gpu(0); }
-Place destination(CopyDirection way) { return way == CopyDirection::host_to_device ? Place::gpu(0) : Place::host(); }
+Place source(CopyDirection way) { return way == host_to_device ? Place::host() : Place::gpu(0); }
+Place destination(CopyDirection way) { return way == host_to_device ? Place::gpu(0) : Place::host(); }
 
 void add_prefetch(Trial& trial, CopyDirection way, Bytes size, AgentId agent = {0}) {
   const BufferId buffer = add_managed(trial, source(way), size);
@@ -119,8 +119,8 @@ Trial prefetch(CopyDirection way, Bytes size) {
 Trial prefetch_duplex(Bytes size) {
   Trial trial;
   set_agents(trial.schedule, 2);  // a prefetch call takes part of the time itself, so each direction has its own thread
-  add_prefetch(trial, CopyDirection::host_to_device, size, AgentId{0});
-  add_prefetch(trial, CopyDirection::device_to_host, size, AgentId{1});
+  add_prefetch(trial, host_to_device, size, AgentId{0});
+  add_prefetch(trial, device_to_host, size, AgentId{1});
   bring_back(trial);
   return trial;
 }
@@ -189,7 +189,7 @@ namespace {
 /// Adds the pieces of one direction. `threads` agents, numbered from `first`, copy them, each through its own ring and
 /// stream. Returns the pageable memory.
 BufferId add_staged(Trial& trial, CopyDirection way, Bytes size, Bytes piece, unsigned first, unsigned threads) {
-  const bool to_device = way == CopyDirection::host_to_device;
+  const bool to_device = way == host_to_device;
   Schedule& schedule = trial.schedule;
   const BufferId host = schedule.add_buffer({.name = to_device ? "pageable source" : "pageable destination",
                                              .place = Place::host(),
@@ -252,8 +252,8 @@ Trial staged_copies(const Staged& wanted) {
     return trial;
   }
   const unsigned half = wanted.threads / 2;
-  add_staged(trial, CopyDirection::host_to_device, wanted.size, wanted.piece, 0, half);
-  add_staged(trial, CopyDirection::device_to_host, wanted.size, wanted.piece, half, half);
+  add_staged(trial, host_to_device, wanted.size, wanted.piece, 0, half);
+  add_staged(trial, device_to_host, wanted.size, wanted.piece, half, half);
   return trial;
 }
 

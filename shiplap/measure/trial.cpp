@@ -7,13 +7,12 @@
 #include <utility>
 
 #include "shiplap/measure/trial_parts.hpp"
-#include "shiplap/measure/trial_variants.hpp"
 
 namespace shiplap {
 namespace {
 
 Ends add_ends(Trial& trial, CopyDirection way, Bytes size, MemoryKind kind = MemoryKind::pinned) {
-  const bool to_device = way == CopyDirection::host_to_device;
+  const bool to_device = way == host_to_device;
   const Buffer host{
       .name = to_device ? "host source" : "host destination", .place = Place::host(), .memory = kind, .size = size};
   const Buffer device{.name = to_device ? "device destination" : "device source",
@@ -24,10 +23,6 @@ Ends add_ends(Trial& trial, CopyDirection way, Bytes size, MemoryKind kind = Mem
   const BufferId to = trial.schedule.add_buffer(to_device ? device : host);
   trial.transfers.push_back({from, to, size});
   return {from, to};
-}
-
-CopyDirection opposite(CopyDirection way) {
-  return way == CopyDirection::host_to_device ? CopyDirection::device_to_host : CopyDirection::host_to_device;
 }
 
 /// Size and number of the background copies beside chains and sequences of kernels. At 55 GB/s (H200, PCIe 5 x16;
@@ -73,8 +68,6 @@ Trial copy_burst(CopyDirection way, Bytes size, unsigned copies, MemoryKind host
   return trial;
 }
 
-Trial flushed_copy(CopyDirection way, Bytes size, MemoryKind host) { return flushed(copy_burst(way, size, 1, host)); }
-
 Trial spread_burst(CopyDirection way, Bytes size, unsigned copies, unsigned streams) {
   Trial trial;
   const Ends ends = add_ends(trial, way, size * copies);
@@ -84,7 +77,7 @@ Trial spread_burst(CopyDirection way, Bytes size, unsigned copies, unsigned stre
 }
 
 Trial one_in_each(MeasurableDevice& device, Bytes size, unsigned streams, unsigned watched) {
-  Trial trial = spread_burst(CopyDirection::host_to_device, size, streams, streams);
+  Trial trial = spread_burst(host_to_device, size, streams, streams);
   const Kernel empty = add_empty_kernel(trial, device);
   trial.timed = trial.schedule.add_stream("watcher");
   trial.schedule.add({.what = empty, .stream = trial.timed, .after = {}});
@@ -96,8 +89,7 @@ Trial duplex_copies(Bytes size, MemoryKind host) {
   Trial trial;
   trial.schedule.agents = {{"to the GPU"}, {"from the GPU"}};
   for (std::uint32_t i = 0; i < 2; ++i) {
-    const auto way = i == 0 ? CopyDirection::host_to_device : CopyDirection::device_to_host;
-    const Ends ends = add_ends(trial, way, size, host);
+    const Ends ends = add_ends(trial, both_directions[i], size, host);
     Op op = copy_op(ends, trial.schedule.add_stream(trial.schedule.agents[i].name), size, 0);
     op.agent = AgentId{i};
     op.chunk = i;
@@ -155,8 +147,8 @@ Trial empty_pipeline(MeasurableDevice& device, const EmptyPipeline& wanted) {
   const auto ends = [&](bool wants, CopyDirection way) {
     return wants ? add_ends(trial, way, wanted.size * wanted.chunks) : Ends{};
   };
-  const Ends in = ends(wanted.to_device, CopyDirection::host_to_device);
-  const Ends out = ends(wanted.from_device, CopyDirection::device_to_host);
+  const Ends in = ends(wanted.to_device, host_to_device);
+  const Ends out = ends(wanted.from_device, device_to_host);
   std::vector<StreamId> streams;
   for (unsigned q = 0; q < std::max(3u, wanted.streams); ++q)
     streams.push_back(trial.schedule.add_stream(fmt::format("stream {}", q)));
@@ -209,8 +201,7 @@ Trial spaced_kernels(MeasurableDevice& device, const SpacedKernels& wanted) {
     if (wanted.recorded) trial.schedule.add({.what = empty, .stream = behind, .after = {kernel}, .chunk = i});
   }
   if (wanted.busy)
-    for (const CopyDirection way : {CopyDirection::host_to_device, CopyDirection::device_to_host})
-      add_load(trial, way, load_size, load_copies);
+    for (const CopyDirection way : both_directions) add_load(trial, way, load_size, load_copies);
   return trial;
 }
 
@@ -230,8 +221,7 @@ Trial followers(MeasurableDevice& device, unsigned launches, unsigned followers)
 
 Trial chain(MeasurableDevice& device, const Chain& chain) {
   const bool copies = chain.link != Chain::Link::kernels;
-  const auto way =
-      chain.link == Chain::Link::from_device ? CopyDirection::device_to_host : CopyDirection::host_to_device;
+  const auto way = chain.link == Chain::Link::from_device ? device_to_host : host_to_device;
   Trial trial;
   const Kernel empty = add_empty_kernel(trial, device);
   const Ends ends = copies ? add_ends(trial, way, chain.size * chain.count) : Ends{};
@@ -249,7 +239,7 @@ Trial chain(MeasurableDevice& device, const Chain& chain) {
   }
   trial.timed = streams[(chain.count - 1) % chain.streams];
   if (!chain.busy) return trial;
-  for (const CopyDirection load : {CopyDirection::host_to_device, CopyDirection::device_to_host})
+  for (const CopyDirection load : both_directions)
     if (!copies || load != way) add_load(trial, load, load_size, load_copies);
   return trial;
 }
