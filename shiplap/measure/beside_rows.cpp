@@ -161,7 +161,7 @@ auto moves_beside(ProbeKernel::Kind kind) {
 
 std::vector<PrimitiveRow> beside_rows() {
   using Kind = ProbeKernel::Kind;
-  Rows rows;
+  RowTable rows;
   for (const CopyDirection way : both_directions) {
     rows.add_way(way, "beside.{gather|scatter}.compute",
                  "kernels that compute, beside a kernel that {gathers|scatters} blocks", points_beside_mover,

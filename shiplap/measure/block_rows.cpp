@@ -118,7 +118,7 @@ std::vector<PrimitiveRow> block_rows() {
   using enum Mover::Kind;
   constexpr HostClock clock = HostClock::submission;
   constexpr MemoryKind pinned = MemoryKind::pinned;
-  Rows rows;
+  RowTable rows;
   for (const CopyDirection way : both_directions) {
     rows.add_way(way, "blocks.copies.{h2d|d2h}", "scattered blocks, each by a copy of its own", points_of_copies,
                  blocks_by(copies));

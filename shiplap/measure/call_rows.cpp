@@ -37,11 +37,11 @@ Trial one_kernel(MeasurableDevice& device, const Arguments& arguments) {
 std::vector<PrimitiveRow> call_rows() {
   using enum HostCall::Kind;
   using enum MemoryKind;
-  Rows rows;
-  const auto call = [&](HostCall::Kind kind, MemoryKind memory, const char* name, const char* summary,
-                        const Rows::MakePoints& points) {
+  RowTable rows;
+  const auto call = [&](HostCall::Kind kind, MemoryKind memory, const char* summary,
+                        const RowTable::MakePoints& points) {
     rows.add(
-        name, summary, points,
+        call_primitive(kind, memory), summary, points,
         [=](MeasurableDevice&, const Arguments& arguments) { return host_call(kind, memory, bytes(arguments)); },
         HostClock::operation);
   };
@@ -53,20 +53,19 @@ std::vector<PrimitiveRow> call_rows() {
         },
         [kind](MeasurableDevice&, const Arguments&) { return stream_call(kind); }, HostClock::operation);
   };
-  call(pin, pageable, "call.pin", "pinning pageable memory (cudaHostRegister)", pin_points);
-  call(unpin, pageable, "call.unpin", "unpinning it (cudaHostUnregister)", pin_points);
-  call(flush, pageable, "call.flush", "dropping memory from the caches of the CPU", flush_points);
-  call(allocate, pageable, "call.allocate.pageable", "obtaining pageable memory and touching its pages", call_points);
-  call(release, pageable, "call.release.pageable", "giving it back", call_points);
-  call(allocate, pinned, "call.allocate.pinned", "obtaining huge pages, touching and pinning them", call_points);
-  call(release, pinned, "call.release.pinned", "giving them back", call_points);
-  call(allocate, driver_pinned, "call.allocate.driver_pinned", "asking what there is, cudaHostAlloc", call_points);
-  call(release, driver_pinned, "call.release.driver_pinned", "cudaFreeHost", call_points);
-  call(allocate, managed, "call.allocate.managed",
-       "asking what is free, cudaMallocManaged, touching its pages on the host", call_points);
-  call(release, managed, "call.release.managed", "cudaFree of managed memory", call_points);
-  call(allocate, device, "call.allocate.device", "asking what is free, cudaMalloc", call_points);
-  call(release, device, "call.release.device", "cudaFree", call_points);
+  call(pin, pageable, "pinning pageable memory (cudaHostRegister)", pin_points);
+  call(unpin, pageable, "unpinning it (cudaHostUnregister)", pin_points);
+  call(flush, pageable, "dropping memory from the caches of the CPU", flush_points);
+  call(allocate, pageable, "obtaining pageable memory and touching its pages", call_points);
+  call(release, pageable, "giving it back", call_points);
+  call(allocate, pinned, "obtaining huge pages, touching and pinning them", call_points);
+  call(release, pinned, "giving them back", call_points);
+  call(allocate, driver_pinned, "asking what there is, cudaHostAlloc", call_points);
+  call(release, driver_pinned, "cudaFreeHost", call_points);
+  call(allocate, managed, "asking what is free, cudaMallocManaged, touching its pages on the host", call_points);
+  call(release, managed, "cudaFree of managed memory", call_points);
+  call(allocate, device, "asking what is free, cudaMalloc", call_points);
+  call(release, device, "cudaFree", call_points);
   stream(create_stream, "call.create_stream", "creating a stream (cudaStreamCreateWithFlags)");
   stream(destroy_stream, "call.destroy_stream", "destroying it (cudaStreamDestroy)");
   rows.add(

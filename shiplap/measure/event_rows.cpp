@@ -21,7 +21,7 @@ std::vector<Point> event_points(const Setting& setting) {
 }  // namespace
 
 std::vector<PrimitiveRow> event_rows() {
-  Rows rows;
+  RowTable rows;
   rows.add("apart.kernels", "busy kernels in one stream, with and without events between them", event_points,
            [](MeasurableDevice& device, const Arguments& arguments) {
              return spaced_kernels(device, {.kernels = whole(arguments, "kernels"),

@@ -101,7 +101,7 @@ Trial through_rings(std::optional<CopyDirection> way, MeasurableDevice&, const A
 
 std::vector<PrimitiveRow> host_rows() {
   constexpr HostClock clock = HostClock::completion;
-  Rows rows;
+  RowTable rows;
   rows.add("host.copy", "host threads that copy from pageable to pinned memory", copies_one_way,
            copies_of_threads(false), clock);
   rows.add("host.copy.both", "host threads that copy, half of them from pageable to pinned memory", copies_both_ways,

@@ -310,6 +310,13 @@ Trial stream_call(HostCall::Kind timed) {
   return trial;
 }
 
+std::string call_primitive(HostCall::Kind kind, MemoryKind memory) {
+  std::string name = "call." + name_in_profile(kind, memory);
+  std::ranges::replace(name, ' ', '.');
+  std::ranges::replace(name, '-', '_');
+  return name;
+}
+
 Trial host_call(HostCall::Kind timed, MemoryKind kind, Bytes size) {
   using Kind = HostCall::Kind;
   Trial trial;

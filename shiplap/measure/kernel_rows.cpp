@@ -55,7 +55,7 @@ std::vector<Point> multiply_add_points(const Setting&) {
 
 std::vector<PrimitiveRow> kernel_rows() {
   using Kind = ProbeKernel::Kind;
-  Rows rows;
+  RowTable rows;
   rows.add("kernel.grid", "a kernel of busy blocks, over grid sizes", grid_points,
            [](MeasurableDevice& device, const Arguments& arguments) {
              return single_kernel(device, Kind::spin, whole(arguments, "blocks"), 0);

@@ -43,7 +43,7 @@ Trial followed_launches(MeasurableDevice& device, const Arguments& arguments) {
 
 std::vector<PrimitiveRow> launch_rows() {
   constexpr HostClock clock = HostClock::submission;
-  Rows rows;
+  RowTable rows;
   rows.add(
       "submit.copy", "host time to submit a copy", counts_of("copies", {28, 224}),
       [](MeasurableDevice&, const Arguments& arguments) {

@@ -94,7 +94,7 @@ std::vector<Point> order_points(const Setting& setting) {
 }  // namespace
 
 std::vector<PrimitiveRow> link_rows() {
-  Rows rows;
+  RowTable rows;
   rows.add_each_way("copy.pinned.{h2d|d2h}", "one copy from {pinned memory to the GPU|the GPU to pinned memory}",
                     copy_points, copy_of(MemoryKind::pinned));
   rows.add_each_way("burst.pinned.{h2d|d2h}", "copies {to|from} the GPU back to back", burst_points, burst_of);

@@ -38,7 +38,7 @@ std::vector<Point> fault_points(const Setting& setting) {
 }  // namespace
 
 std::vector<PrimitiveRow> managed_rows() {
-  Rows rows;
+  RowTable rows;
   rows.add_each_way(
       "prefetch.{h2d|d2h}", "a prefetch of managed memory to the {GPU|host}", managed_moves,
       [](CopyDirection way, MeasurableDevice&, const Arguments& arguments) { return prefetch(way, bytes(arguments)); });

@@ -88,7 +88,7 @@ auto chase_of(MemoryKind kind) {
 
 std::vector<PrimitiveRow> memory_kind_rows() {
   using enum MemoryKind;
-  Rows rows;
+  RowTable rows;
   rows.add_each_way("copy.pageable.{h2d|d2h}", "one copy from {pageable memory to the GPU|the GPU to pageable memory}",
                     pageable_points, copy_of(pageable));
   rows.add("copy.pageable.both", "one copy in each direction with pageable memory, by two threads", both_points,

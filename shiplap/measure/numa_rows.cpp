@@ -55,7 +55,7 @@ Trial mapped_by_many_blocks(CopyDirection way, MeasurableDevice& device, const A
 
 std::vector<PrimitiveRow> numa_rows() {
   using enum MemoryKind;
-  Rows rows;
+  RowTable rows;
   rows.add_each_way("numa.copy.pinned.{h2d|d2h}",
                     "one copy from {pinned memory of each NUMA node to the GPU|the GPU to pinned memory of each NUMA "
                     "node}",

@@ -103,7 +103,7 @@ auto peer_moves(bool on_demand, bool both) {
 std::vector<PrimitiveRow> peer_rows() {
   constexpr HostClock clock = HostClock::completion;
   using enum AccessMode;
-  Rows rows;
+  RowTable rows;
   rows.add("peer.copy", "copies from GPU 0 to GPU 1, which address each other's memory", direct_bursts,
            copies_between(true, false));
   rows.add("peer.copy.both", "duplex copies between two GPUs with peer access", direct_bursts,

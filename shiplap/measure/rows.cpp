@@ -18,16 +18,16 @@ std::string in_direction(std::string_view text, CopyDirection way) {
 
 }  // namespace
 
-void Rows::add(std::string name, std::string summary, MakePoints points, MakeTrial trial,
-               std::optional<HostClock> clock) {
+void RowTable::add(std::string name, std::string summary, MakePoints points, MakeTrial trial,
+                   std::optional<HostClock> clock) {
   all.push_back({{std::move(name), std::move(summary), clock ? "host" : "events"},
                  std::move(points),
                  std::move(trial),
                  clock.value_or(HostClock::submission)});
 }
 
-void Rows::add_way(CopyDirection way, std::string_view name, std::string_view summary, MakePoints points,
-                   MakeDirectedTrial trial, std::optional<HostClock> clock) {
+void RowTable::add_way(CopyDirection way, std::string_view name, std::string_view summary, MakePoints points,
+                       MakeDirectedTrial trial, std::optional<HostClock> clock) {
   add(
       in_direction(name, way), in_direction(summary, way), std::move(points),
       [way, make = std::move(trial)](MeasurableDevice& device, const Arguments& arguments) {
@@ -36,8 +36,8 @@ void Rows::add_way(CopyDirection way, std::string_view name, std::string_view su
       clock);
 }
 
-void Rows::add_each_way(std::string_view name, std::string_view summary, const MakePoints& points,
-                        const MakeDirectedTrial& trial, std::optional<HostClock> clock) {
+void RowTable::add_each_way(std::string_view name, std::string_view summary, const MakePoints& points,
+                            const MakeDirectedTrial& trial, std::optional<HostClock> clock) {
   for (const CopyDirection way : both_directions) add_way(way, name, summary, points, trial, clock);
 }
 

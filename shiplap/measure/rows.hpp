@@ -35,7 +35,7 @@ std::vector<PrimitiveRow> block_rows();
 std::vector<PrimitiveRow> beside_rows();
 
 /// The rows of a file, in the order of the table. A row is timed by events, or by the host's clock when one is given.
-struct Rows {
+struct RowTable {
   using MakePoints = std::function<std::vector<Point>(const Setting&)>;
   using MakeTrial = std::function<Trial(MeasurableDevice&, const Arguments&)>;
   using MakeDirectedTrial = std::function<Trial(CopyDirection, MeasurableDevice&, const Arguments&)>;

@@ -35,7 +35,7 @@ Trial graph_of_kernels(MeasurableDevice& device, const Arguments& arguments) {
 
 std::vector<PrimitiveRow> submission_rows() {
   const auto two_counts_of_kernels = counts_of("kernels", {28, 224});
-  Rows rows;
+  RowTable rows;
   rows.add_each_way("batch.pinned.{h2d|d2h}", "copies {to|from} the GPU that are submitted in one call",
                     copies_together, batch_of_copies);
   rows.add(

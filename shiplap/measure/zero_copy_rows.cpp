@@ -164,7 +164,7 @@ Trial copies_beside(CopyDirection way, MeasurableDevice& device, const Arguments
 }  // namespace
 
 std::vector<PrimitiveRow> zero_copy_rows() {
-  Rows rows;
+  RowTable rows;
   rows.add_each_way("mapped.{read|write}", "kernels that {read|write} mapped host memory", mapped_points, mapped_way);
   rows.add("mapped.both", "kernels that read and write mapped host memory", mapped_points,
            [](MeasurableDevice& device, const Arguments& arguments) {

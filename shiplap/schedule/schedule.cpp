@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <utility>
 
@@ -181,73 +182,55 @@ MemoryKind parse_array_memory(std::string_view name) {
   throw UsageError(fmt::format("memory \"{}\": give one of {}", name, all_names<MemoryKind>()));
 }
 
-std::string to_string(MemoryKind kind) {
-  switch (kind) {
-    case MemoryKind::pageable:
-      return "pageable";
-    case MemoryKind::pinned:
-      return "pinned";
-    case MemoryKind::mapped:
-      return "mapped";
-    case MemoryKind::driver_pinned:
-      return "driver-pinned";
-    case MemoryKind::write_combined:
-      return "write-combined";
-    case MemoryKind::managed:
-      return "managed";
-    case MemoryKind::device:
-      return "device";
-  }
-  throw Error("not a kind of memory");
+namespace {
+
+using std::string_view_literals::operator""sv;
+
+constexpr std::array memory_kind_names{std::pair{MemoryKind::pageable, "pageable"sv},
+                                       std::pair{MemoryKind::pinned, "pinned"sv},
+                                       std::pair{MemoryKind::mapped, "mapped"sv},
+                                       std::pair{MemoryKind::driver_pinned, "driver-pinned"sv},
+                                       std::pair{MemoryKind::write_combined, "write-combined"sv},
+                                       std::pair{MemoryKind::managed, "managed"sv},
+                                       std::pair{MemoryKind::device, "device"sv}};
+
+/// The name of a kind of call in messages, and its key in HostModel::calls.
+struct CallNames {
+  HostCall::Kind kind;
+  std::string_view name;
+  std::string_view key;
+  bool has_memory = false;  ///< whether the kind of memory is part of the key
+};
+constexpr std::array call_names{CallNames{HostCall::Kind::touch, "touch by the host", "touch"},
+                                CallNames{HostCall::Kind::flush, "flush of the CPU's caches", "flush"},
+                                CallNames{HostCall::Kind::pin, "pin", "pin"},
+                                CallNames{HostCall::Kind::unpin, "unpin", "unpin"},
+                                CallNames{HostCall::Kind::allocate, "allocation", "allocate ", true},
+                                CallNames{HostCall::Kind::release, "release", "release ", true},
+                                CallNames{HostCall::Kind::create_stream, "creation of a stream", "create stream"},
+                                CallNames{HostCall::Kind::destroy_stream, "destruction of a stream", "destroy stream"},
+                                CallNames{HostCall::Kind::wait, "wait of the host", "wait"}};
+
+const CallNames& names_of_call(HostCall::Kind kind) {
+  const auto found = std::ranges::find(call_names, kind, &CallNames::kind);
+  if (found == call_names.end()) throw Error("not a kind of host call");
+  return *found;
 }
 
-std::string to_string(HostCall::Kind kind) {
-  switch (kind) {
-    case HostCall::Kind::touch:
-      return "touch by the host";
-    case HostCall::Kind::flush:
-      return "flush of the CPU's caches";
-    case HostCall::Kind::pin:
-      return "pin";
-    case HostCall::Kind::unpin:
-      return "unpin";
-    case HostCall::Kind::allocate:
-      return "allocation";
-    case HostCall::Kind::release:
-      return "release";
-    case HostCall::Kind::create_stream:
-      return "creation of a stream";
-    case HostCall::Kind::destroy_stream:
-      return "destruction of a stream";
-    case HostCall::Kind::wait:
-      return "wait of the host";
-  }
-  throw Error("not a kind of host call");
+}  // namespace
+
+std::string to_string(MemoryKind kind) {
+  const auto found = std::ranges::find(memory_kind_names, kind, [](const auto& row) { return row.first; });
+  if (found == memory_kind_names.end()) throw Error("not a kind of memory");
+  return std::string(found->second);
 }
+
+std::string to_string(HostCall::Kind kind) { return std::string(names_of_call(kind).name); }
 
 std::string name_in_profile(HostCall::Kind kind, MemoryKind memory) {
-  const std::string obtained = to_string(memory == MemoryKind::mapped ? MemoryKind::pinned : memory);
-  switch (kind) {
-    case HostCall::Kind::touch:
-      return "touch";
-    case HostCall::Kind::flush:
-      return "flush";
-    case HostCall::Kind::pin:
-      return "pin";
-    case HostCall::Kind::unpin:
-      return "unpin";
-    case HostCall::Kind::allocate:
-      return "allocate " + obtained;
-    case HostCall::Kind::release:
-      return "release " + obtained;
-    case HostCall::Kind::create_stream:
-      return "create stream";
-    case HostCall::Kind::destroy_stream:
-      return "destroy stream";
-    case HostCall::Kind::wait:
-      return "wait";
-  }
-  throw Error("not a kind of host call");
+  const CallNames& names = names_of_call(kind);
+  return std::string(names.key) +
+         (names.has_memory ? to_string(memory == MemoryKind::mapped ? MemoryKind::pinned : memory) : "");
 }
 
 bool has_region(HostCall::Kind kind) {
