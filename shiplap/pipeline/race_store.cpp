@@ -23,21 +23,15 @@ namespace {
 /// The number of half octaves of the size, so that sizes within a factor of about 1.4 have the same class.
 long size_class(double size) { return size <= 0 ? -1000 : std::lround(2 * std::log2(size)); }
 
-std::string role_name(Role role) {
-  switch (role) {
-    case Role::in:
-      return "in";
-    case Role::out:
-      return "out";
-    case Role::inout:
-      return "inout";
-    case Role::resident:
-      return "resident";
-    case Role::carried:
-      return "carried";
-    case Role::scratch:
-      return "scratch";
-  }
+std::string_view role_name(Role role) {
+  using enum Role;
+  for (const auto& [known, name] : {std::pair<Role, std::string_view>{in, "in"},
+                                    {out, "out"},
+                                    {inout, "inout"},
+                                    {resident, "resident"},
+                                    {carried, "carried"},
+                                    {scratch, "scratch"}})
+    if (known == role) return name;
   throw Error("a role that does not exist");
 }
 

@@ -159,7 +159,7 @@ std::vector<RateOfThreads> staging_rates(const HostModel& host, Bytes rings) {
   for (auto row = host.staging.begin(); row != host.staging.end();) {
     const auto end = std::find_if(row, host.staging.end(), [&](const auto& r) { return r.threads != row->threads; });
     const auto key = [](const RateThroughRings& r) { return in_bytes(r.rings); };
-    const auto [low, high] = neighbours(std::ranges::subrange(row, end), in_bytes(rings), key);
+    const auto [low, high] = neighbours(std::span<const RateThroughRings>(row, end), in_bytes(rings), key);
     const double part = low == high ? 0 : std::log(in_bytes(rings) / key(*low)) / std::log(key(*high) / key(*low));
     const Interval<Bandwidth>& a = low->rate;
     const Interval<Bandwidth>& b = high->rate;
