@@ -84,7 +84,7 @@ inline Point count_point(const char* name, const std::vector<double>& values, co
 inline auto counts_of(const char* name, const std::vector<double>& values, const Arguments& fixed = {}) {
   return [points = std::vector{count_point(name, values, fixed)}](const Setting&) { return points; };
 }
-/// The copies or touches of so many bytes by a number of threads.
+/// One point in which a number of threads copies or touches memory of this size.
 inline Point point_by_threads(Bytes size, double threads) {
   return {fmt::format("{} by {} thread(s)", to_string(size), threads),
           {{{"bytes", in_bytes(size)}, {"threads", threads}}}};

@@ -29,7 +29,7 @@ struct Shape {
   std::uint32_t total;  // all blocks together
 };
 constexpr unsigned mover_threads = 512;
-constexpr int words_in_flight = 8;  // of a thread; 8 thread blocks with 16-byte words fill a PCIe 5 link
+constexpr int words_in_flight = 8;  // a thread has 8; with 16-byte words, 8 thread blocks fill a PCIe 5 link
 
 /// Accesses the pool in host memory (zero-copy). Consecutive threads move consecutive words, whatever the size of a
 /// block, so that accesses to the host are as large as blocks allow.
