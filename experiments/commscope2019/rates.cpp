@@ -11,7 +11,7 @@
 #include "shiplap/core/error.hpp"
 #include "shiplap/measure/measure.hpp"
 #include "shiplap/measure/row_memory.hpp"
-#include "shiplap/measure/trial.hpp"
+#include "shiplap/measure/trial_variants.hpp"
 #include "shiplap/sim/simulate.hpp"
 
 namespace shiplap::experiments::commscope {
@@ -71,9 +71,8 @@ class OneWay {
       hold_.push_back(can_be_held(trial.schedule));
     }
     if (size > beyond_cpu_caches) return;
-    const Trial flushed =
-        flushed_copy(to_gpu ? CopyDirection::host_to_device : CopyDirection::device_to_host, size, MemoryKind::pinned);
-    flush_ = bench.device.prepare(*flushed.before, {.buffers = memory_.data(), .kernels = {}});
+    const Trial copy = flushed(copy_burst(to_gpu ? host_to_device : device_to_host, size, 1));
+    flush_ = bench.device.prepare(*copy.before, {.buffers = memory_.data(), .kernels = {}});
   }
 
   /// Flushes the CPU caches. They contain the bytes that were written for verification, and the GPU reads them from

@@ -2,24 +2,6 @@
 
 namespace shiplap::snippets {
 
-const std::string_view blocks = R"(
-// Blocks that move between a pool in host memory and contiguous memory. Block k begins at byte index(k) * pitch of the
-// pool and at byte k * block of the contiguous memory.
-struct Blocks {
-  char* pool;
-  char* packed;                  // contiguous memory
-  const std::uint32_t* indices;  // null for blocks at equal distances
-  std::uint64_t first;           // index of the first of these
-  std::uint64_t count;           // number of blocks
-  std::uint64_t block, pitch;    // bytes of a block, bytes from the start of a block of the pool to that of the next
-
-  std::uint64_t index(std::uint64_t k) const { return indices != nullptr ? indices[k] : first + k; }
-  char* in_pool(std::uint64_t k) const { return pool + index(k) * pitch; }
-  char* in_packed(std::uint64_t k) const { return packed + k * block; }
-};
-enum class Way { gather, scatter };  // from the pool, to the pool
-)";
-
 const std::string_view move_by_copies = R"(
 // Submits a copy for each block.
 void move_by_copies(Way way, const Blocks& b, cudaStream_t stream) {
@@ -64,110 +46,14 @@ void move_by_host(Way way, const Blocks& b) {
 }
 )";
 
-const std::string_view move_words = R"(
-// Indices as an argument of a launch: the launch copies them, and threads read them from constant memory.
-template <unsigned capacity>
-struct Indices {
-  std::uint32_t index[capacity];
-  __device__ std::uint64_t operator()(std::uint32_t k) const { return index[k]; }
-};
-// Blocks at equal distances have no indices.
-template <>
-struct Indices<0> {
-  std::uint64_t first;
-  __device__ std::uint64_t operator()(std::uint32_t k) const { return first + k; }
-};
-// Sizes are in words of type T.
-template <class T>
-struct Shape {
-  T* pool;
-  T* packed;
-  std::uint64_t pitch;
-  std::uint32_t block;
-  std::uint32_t total;  // all blocks together
-};
-constexpr unsigned mover_threads = {threads};
-
-// Accesses the pool in host memory (zero-copy). Consecutive threads move consecutive words, whatever the size of a
-// block. A thread has {words_in_flight} words in flight.
-template <class T, unsigned capacity, Way way>
-__global__ void __launch_bounds__(mover_threads)
-    move_words(const Shape<T> shape, const __grid_constant__ Indices<capacity> indices) {
-  constexpr int in_flight = {words_in_flight};
-  const std::uint32_t stride = gridDim.x * blockDim.x;
-  const auto in_pool = [&](std::uint64_t in_all) {
-    const auto word = static_cast<std::uint32_t>(in_all);
-    const std::uint32_t k = word / shape.block;
-    return shape.pool + indices(k) * shape.pitch + (word - k * shape.block);
-  };
-  for (std::uint64_t begin = blockIdx.x * blockDim.x + threadIdx.x; begin < shape.total;
-       begin += std::uint64_t{in_flight} * stride) {
-    T words[in_flight];
-#pragma unroll
-    for (int i = 0; i < in_flight; ++i) {
-      const std::uint64_t word = begin + std::uint64_t{stride} * i;
-      if (word < shape.total) words[i] = __ldcs(way == Way::gather ? in_pool(word) : shape.packed + word);
-    }
-#pragma unroll
-    for (int i = 0; i < in_flight; ++i) {
-      const std::uint64_t word = begin + std::uint64_t{stride} * i;
-      if (word < shape.total) __stcs(way == Way::gather ? shape.packed + word : in_pool(word), words[i]);
-    }
-  }
-}
-)";
-
 const std::string_view move_by_kernel = R"(
-template <class T, unsigned capacity, Way way>
-void launch_move(const Blocks& b, std::uint64_t begin, std::uint32_t count, unsigned grid, cudaStream_t stream) {
-  const auto block = static_cast<std::uint32_t>(b.block / sizeof(T));
-  const Shape<T> shape{as<T>(b.pool), as<T>(b.in_packed(begin)), b.pitch / sizeof(T), block, block * count};
-  Indices<capacity> indices;
-  if constexpr (capacity == 0)
-    indices.first = b.first + begin;
-  else
-    std::copy_n(b.indices + begin, count, indices.index);
-  move_words<T, capacity, way><<<grid, mover_threads, 0, stream>>>(shape, indices);
-  check(cudaGetLastError());
-}
-
-// A launch with few indices takes less host time, because the launch copies its arguments. A longer list than a launch
-// can have as an argument takes several launches.
-template <class T, Way way>
-void launch_moves(const Blocks& b, unsigned grid, cudaStream_t stream) {
-  constexpr unsigned few = 56, some = 960;
-#if CUDART_VERSION >= 12010
-  constexpr unsigned most = {most_indices};  // a launch has 32,764 bytes of arguments
-#else
-  constexpr unsigned most = some;  // a launch has 4,096 bytes of arguments
-#endif
-  constexpr std::uint64_t most_words = ~std::uint32_t{0};
-  if (b.block / sizeof(T) > most_words) check(cudaErrorInvalidValue);
-  const std::uint64_t portion =
-      std::min(most_words / (b.block / sizeof(T)), b.indices != nullptr ? std::uint64_t{most} : most_words);
-  for (std::uint64_t begin = 0; begin < b.count; begin += portion) {
-    const auto count = static_cast<std::uint32_t>(std::min(portion, b.count - begin));
-    if (b.indices == nullptr)
-      launch_move<T, 0, way>(b, begin, count, grid, stream);
-    else if (count <= few)
-      launch_move<T, few, way>(b, begin, count, grid, stream);
-    else if (count <= some)
-      launch_move<T, some, way>(b, begin, count, grid, stream);
-    else
-      launch_move<T, most, way>(b, begin, count, grid, stream);
-  }
-}
-
-// Submits kernels of `grid` thread blocks that move the blocks in the widest words that sizes and addresses allow.
+// Submits kernels of `grid` thread blocks that move the blocks.
 template <Way way>
 void move_by_kernel(const Blocks& b, unsigned grid, cudaStream_t stream) {
-  const auto is_multiple_of = [&](std::uint64_t width) {
-    return reinterpret_cast<std::uintptr_t>(b.pool) % width == 0 && b.block % width == 0 && b.pitch % width == 0 &&
-           reinterpret_cast<std::uintptr_t>(b.packed) % width == 0;
-  };
-  if (is_multiple_of(sizeof(uint4))) return launch_moves<uint4, way>(b, grid, stream);
-  if (is_multiple_of(sizeof(unsigned))) return launch_moves<unsigned, way>(b, grid, stream);
-  launch_moves<unsigned char, way>(b, grid, stream);
+  check(launch_in_widest_words<way>(b, [&](auto kernel, const auto& shape, const auto& indices) {
+    kernel<<<grid, mover_threads, 0, stream>>>(shape, indices);
+    return cudaGetLastError();
+  }));
 }
 )";
 

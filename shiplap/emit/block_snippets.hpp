@@ -5,18 +5,14 @@
 
 namespace shiplap::snippets {
 
-extern const std::string_view blocks;                ///< blocks of a pool, with their contiguous memory
 extern const std::string_view move_by_copies;        ///< one copy for each block
 extern const std::string_view move_by_batch;         ///< one call for all blocks; needs `together`
 extern const std::string_view move_by_strided_copy;  ///< one copy for blocks at equal distances
+extern const std::string_view move_by_kernel;        ///< kernels of the library; needs move_words.cuh
 extern const std::string_view move_by_host;          ///< copies by the calling thread
 extern const std::string_view require_within;        ///< check that indices are in the pool
 extern const std::string_view require_named_once;    ///< check that no block is named twice
 extern const std::string_view name_blocks;           ///< random lists of distinct blocks
 extern const std::string_view block_data;            ///< functions that fill and compare pools; needs `move_by_host`
-
-// The next texts contain names in braces, which `filled` replaces.
-extern const std::string_view move_words;      ///< the kernel that moves blocks, and its arguments
-extern const std::string_view move_by_kernel;  ///< launches of `move_words`
 
 }  // namespace shiplap::snippets

@@ -11,9 +11,6 @@
 namespace shiplap {
 namespace {
 
-/// Bytes of a word of the widest access of the kernel.
-constexpr std::uint64_t widest_word = 16;
-
 std::uint64_t blocks_of_pool(const ListedArray& listed) {
   return blocks_of_pool(Bytes{listed.pool}, listed.list.block, listed.list.pitch);
 }
@@ -90,24 +87,20 @@ std::vector<ListedArray> listed_arrays(const Schedule& schedule) {
   return found;
 }
 
-std::string mover_kernel_text() {
-  return filled(snippets::move_words, {{"threads", std::to_string(mover_threads)},
-                                       {"words_in_flight", std::to_string(mover_thread_in_flight / widest_word)}});
-}
-
 std::string block_helpers(const Schedule& schedule, bool verified) {
   if (listed_arrays(schedule).empty()) return "";
   const auto moves_by = [&](Mover::Kind kind) {
     return any_move(schedule,
                     [&](const Op& op, const BlockCopy& b) { return !op.stream.is_none() && b.mover.kind == kind; });
   };
-  std::string out(snippets::blocks);
+  std::string out = "\n" + kernel_text({"moved_blocks"});
   if (moves_by(Mover::Kind::copies)) out += snippets::move_by_copies;
   if (moves_by(Mover::Kind::batch)) out += snippets::move_by_batch;
   if (moves_by(Mover::Kind::strided)) out += snippets::move_by_strided_copy;
-  if (moves_by(Mover::Kind::kernel))
-    out +=
-        mover_kernel_text() + filled(snippets::move_by_kernel, {{"most_indices", std::to_string(mover_launch_blocks)}});
+  if (moves_by(Mover::Kind::kernel)) {
+    out += "\n" + kernel_text({"move_words"});
+    out += snippets::move_by_kernel;
+  }
   if (verified || any_move(schedule, [](const Op& op, const BlockCopy&) { return op.stream.is_none(); }))
     out += snippets::move_by_host;
   if (has_indices(schedule)) out += snippets::require_within;

@@ -23,8 +23,6 @@ std::vector<ListedArray> listed_arrays(const Schedule&);
 /// Functions that move blocks, and the kernel of Mover::Kind::kernel, as far as the schedule needs them. With
 /// `verified`, the functions that fill and compare pools need one of them.
 std::string block_helpers(const Schedule&, bool verified);
-/// The kernel of Mover::Kind::kernel with its arguments.
-std::string mover_kernel_text();
 
 /// Sizes and indices of the lists, a function that names the blocks of each list, and the check of all indices.
 /// `users` is the text that may use the sizes.

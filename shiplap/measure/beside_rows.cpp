@@ -18,7 +18,7 @@ constexpr Bytes block_beside = 16_KiB;
 constexpr Bytes blocks_beside = 32_MiB;
 constexpr Bytes block_of_batch_beside = 1_MiB;
 /// Numbers of kernels, whose difference contains no start: one kernel may begin before the mover does.
-constexpr std::array kernel_counts{2.0, 12.0};
+const std::vector<double> kernel_counts{2, 12};
 /// Work of one kernel. It takes about 0.1 ms on an H200 and streams five times its L2 cache.
 constexpr double streamed_beside = 256.0 * 1024 * 1024;
 /// Rates in GB/s, and a time in µs, that determine how many ops of the mover are needed to last longer than the
@@ -34,15 +34,12 @@ constexpr unsigned fewest_moves = 4;
 /// The kernels beside a batch of large blocks, which moves at the rate of the link.
 Point beside_batch(Bytes pool) {
   const std::uint64_t blocks = std::min(blocks_beside, pool / pool_over_blocks).count / block_of_batch_beside.count;
-  Point point{"batch", {}};
-  for (const double kernels : kernel_counts)
-    point.variants.push_back({{"grid", 0},
-                              {"batch", 1},
-                              {"kernels", kernels},
-                              {"block", in_bytes(block_of_batch_beside)},
-                              {"blocks", static_cast<double>(blocks)},
-                              {"pool", in_bytes(pool)}});
-  return point;
+  return point_over("batch", "kernels", kernel_counts,
+                    {{"grid", 0},
+                     {"batch", 1},
+                     {"block", in_bytes(block_of_batch_beside)},
+                     {"blocks", static_cast<double>(blocks)},
+                     {"pool", in_bytes(pool)}});
 }
 
 // The kernels alone (grid 0), beside grids, and beside a batch.
@@ -55,34 +52,32 @@ std::vector<Point> points_beside_mover(const Setting& setting) {
   if (blocks < fewest_moves)
     throw Unsupported(fmt::format("the largest copy asked for, {}, leaves no pool of blocks", to_string(pool)));
   std::vector<Point> points;
-  for (const std::uint32_t grid : grids) {
-    Point point{grid > 0 ? fmt::format("{} thread blocks", grid) : "alone", {}};
-    for (const double kernels : kernel_counts)
-      point.variants.push_back({{"grid", grid},
-                                {"kernels", kernels},
-                                {"block", in_bytes(block_beside)},
-                                {"blocks", static_cast<double>(blocks)},
-                                {"pool", in_bytes(pool)}});
-    points.push_back(std::move(point));
-  }
+  for (const std::uint32_t grid : grids)
+    points.push_back(point_over(grid > 0 ? fmt::format("{} thread blocks", grid) : "alone", "kernels", kernel_counts,
+                                {{"grid", grid},
+                                 {"block", in_bytes(block_beside)},
+                                 {"blocks", static_cast<double>(blocks)},
+                                 {"pool", in_bytes(pool)}}));
   if (pool / pool_over_blocks >= block_of_batch_beside * fewest_moves) points.push_back(beside_batch(pool));
   return points;
 }
-template <ProbeKernel::Kind kind, CopyDirection way>
-Trial beside_mover(MeasurableDevice& device, const Arguments& arguments) {
-  const double grid = arguments.at("grid");
-  const bool gather = way == host_to_device;
-  const bool by_batch = arguments.contains("batch");
-  const double of_a_block = gather ? most_gathered_by_a_block : most_scattered_by_a_block;
-  const double rate = by_batch ? fastest_mover : std::min(fastest_mover, of_a_block * grid);
-  const double needed = longest_kernels_us * 1e3 * rate;  // bytes
-  const double of_an_op = in_bytes(bytes_of_blocks(arguments)) / fewest_moves;
-  const unsigned moves = std::max(fewest_moves, static_cast<unsigned>(std::ceil(needed / of_an_op)));
-  return kernels_beside_mover(device, moves_of(arguments, gather, by_batch ? Mover::Kind::batch : Mover::Kind::kernel),
-                              {.kind = kind,
-                               .amount = kind == ProbeKernel::Kind::stream ? streamed_beside : flops_beside,
-                               .kernels = whole(arguments, "kernels"),
-                               .moves = grid > 0 || by_batch ? moves : 0});
+auto beside_mover(ProbeKernel::Kind kind) {
+  return [kind](CopyDirection way, MeasurableDevice& device, const Arguments& arguments) {
+    const double grid = arguments.at("grid");
+    const bool gather = way == host_to_device;
+    const bool by_batch = arguments.contains("batch");
+    const double of_a_block = gather ? most_gathered_by_a_block : most_scattered_by_a_block;
+    const double rate = by_batch ? fastest_mover : std::min(fastest_mover, of_a_block * grid);
+    const double needed = longest_kernels_us * 1e3 * rate;  // bytes
+    const double of_an_op = in_bytes(bytes_of_blocks(arguments)) / fewest_moves;
+    const unsigned moves = std::max(fewest_moves, static_cast<unsigned>(std::ceil(needed / of_an_op)));
+    return kernels_beside_mover(device,
+                                moves_of(arguments, gather, by_batch ? Mover::Kind::batch : Mover::Kind::kernel),
+                                {.kind = kind,
+                                 .amount = kind == ProbeKernel::Kind::stream ? streamed_beside : flops_beside,
+                                 .kernels = whole(arguments, "kernels"),
+                                 .moves = grid > 0 || by_batch ? moves : 0});
+  };
 }
 
 // --- a mover beside kernels
@@ -109,18 +104,15 @@ constexpr SetBeside long_set_of_batch{1_MiB, 16, {1, 4}};
 constexpr SetBeside long_set(std::uint32_t grid) { return {16_KiB, std::min(256 * grid, 1024u), {1, 4}}; }
 
 Point point_beside(const Setting& setting, std::uint32_t grid, const SetBeside& set, double work) {
-  Point point{fmt::format("{} x {}{}{}", to_string(set.block), set.blocks,
-                          grid > 0 ? fmt::format(", {} thread blocks", grid) : ", batch",
-                          work > 1 ? ", long thread blocks" : ""),
-              {}};
-  for (const double moves : set.moves)
-    point.variants.push_back({{"grid", grid},
-                              {"moves", moves},
-                              {"work", work},
-                              {"block", in_bytes(set.block)},
-                              {"blocks", static_cast<double>(set.blocks)},
-                              {"pool", in_bytes(pool_of(setting))}});
-  return point;
+  return point_over(fmt::format("{} x {}{}{}", to_string(set.block), set.blocks,
+                                grid > 0 ? fmt::format(", {} thread blocks", grid) : ", batch",
+                                work > 1 ? ", long thread blocks" : ""),
+                    "moves", {set.moves.begin(), set.moves.end()},
+                    {{"grid", grid},
+                     {"work", work},
+                     {"block", in_bytes(set.block)},
+                     {"blocks", static_cast<double>(set.blocks)},
+                     {"pool", in_bytes(pool_of(setting))}});
 }
 
 std::vector<Point> points_of_moves(const Setting& setting) {
@@ -149,56 +141,42 @@ BlockMoves timed_moves(const Arguments& arguments, CopyDirection way) {
   return moves_of(arguments, way == host_to_device,
                   arguments.at("grid") > 0 ? Mover::Kind::kernel : Mover::Kind::batch);
 }
-template <CopyDirection way>
-Trial moves_alone(MeasurableDevice& device, const Arguments& arguments) {
+Trial moves_alone(CopyDirection way, MeasurableDevice& device, const Arguments& arguments) {
   return moves_beside_kernels(device, timed_moves(arguments, way), {.moves = whole(arguments, "moves")});
 }
-template <ProbeKernel::Kind kind, CopyDirection way>
-Trial moves_beside(MeasurableDevice& device, const Arguments& arguments) {
-  constexpr bool streams = kind == ProbeKernel::Kind::stream;
-  const double work = arguments.at("work");
-  const double kernels = neighbour_ms / (work * (streams ? streaming_ms : computing_ms));
-  return moves_beside_kernels(device, timed_moves(arguments, way),
-                              {.kind = kind,
-                               .amount = work * (streams ? streamed_beside : flops_beside),
-                               .kernels = static_cast<unsigned>(std::ceil(kernels)),
-                               .moves = whole(arguments, "moves")});
-}
-
-template <CopyDirection way>
-void add_beside(std::vector<PrimitiveRow>& rows) {
-  constexpr bool gather = way == host_to_device;
-  using Kind = ProbeKernel::Kind;
-  const auto add = [&](const char* name, const char* summary, auto points, auto trial) {
-    rows.push_back({{name, summary, "events"}, points, trial});
+auto moves_beside(ProbeKernel::Kind kind) {
+  return [kind](CopyDirection way, MeasurableDevice& device, const Arguments& arguments) {
+    const bool streams = kind == ProbeKernel::Kind::stream;
+    const double work = arguments.at("work");
+    const double kernels = neighbour_ms / (work * (streams ? streaming_ms : computing_ms));
+    return moves_beside_kernels(device, timed_moves(arguments, way),
+                                {.kind = kind,
+                                 .amount = work * (streams ? streamed_beside : flops_beside),
+                                 .kernels = static_cast<unsigned>(std::ceil(kernels)),
+                                 .moves = whole(arguments, "moves")});
   };
-  add(gather ? "beside.gather.compute" : "beside.scatter.compute",
-      gather ? "kernels that compute, beside a kernel that gathers blocks"
-             : "kernels that compute, beside a kernel that scatters blocks",
-      points_beside_mover, beside_mover<ProbeKernel::Kind::multiply_add, way>);
-  add(gather ? "beside.gather.memory" : "beside.scatter.memory",
-      gather ? "kernels that stream device memory, beside a kernel that gathers blocks"
-             : "kernels that stream device memory, beside a kernel that scatters blocks",
-      points_beside_mover, beside_mover<ProbeKernel::Kind::stream, way>);
-  add(gather ? "moves.gather" : "moves.scatter",
-      gather ? "gathers of scattered blocks one after the other" : "scatters of blocks one after the other",
-      points_of_moves, moves_alone<way>);
-  add(gather ? "moves.gather.compute" : "moves.scatter.compute", "the same beside kernels that compute",
-      points_of_moves_beside_computing, moves_beside<Kind::multiply_add, way>);
-  add(gather ? "moves.gather.memory" : "moves.scatter.memory", "the same beside kernels that stream device memory",
-      points_of_moves, moves_beside<Kind::stream, way>);
 }
 
 }  // namespace
 
-std::span<const PrimitiveRow> beside_rows() {
-  static const std::vector<PrimitiveRow> table = [] {
-    std::vector<PrimitiveRow> rows;
-    add_beside<host_to_device>(rows);
-    add_beside<device_to_host>(rows);
-    return rows;
-  }();
-  return table;
+std::vector<PrimitiveRow> beside_rows() {
+  using Kind = ProbeKernel::Kind;
+  RowTable rows;
+  for (const CopyDirection way : both_directions) {
+    rows.add_way(way, "beside.{gather|scatter}.compute",
+                 "kernels that compute, beside a kernel that {gathers|scatters} blocks", points_beside_mover,
+                 beside_mover(Kind::multiply_add));
+    rows.add_way(way, "beside.{gather|scatter}.memory",
+                 "kernels that stream device memory, beside a kernel that {gathers|scatters} blocks",
+                 points_beside_mover, beside_mover(Kind::stream));
+    rows.add_way(way, "moves.{gather|scatter}", "{gathers of scattered|scatters of} blocks one after the other",
+                 points_of_moves, moves_alone);
+    rows.add_way(way, "moves.{gather|scatter}.compute", "the same beside kernels that compute",
+                 points_of_moves_beside_computing, moves_beside(Kind::multiply_add));
+    rows.add_way(way, "moves.{gather|scatter}.memory", "the same beside kernels that stream device memory",
+                 points_of_moves, moves_beside(Kind::stream));
+  }
+  return rows.all;
 }
 
 }  // namespace shiplap

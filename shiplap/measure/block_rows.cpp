@@ -97,83 +97,61 @@ std::vector<Point> points_of_both_by_batch(const Setting& setting) {
   return block_points(setting, {4_KiB, 64_KiB, 256_KiB}, {256});
 }
 
-using MoverKind = Mover::Kind;
-template <MoverKind kind, CopyDirection way, MemoryKind memory = MemoryKind::pinned>
-Trial blocks_by(MeasurableDevice&, const Arguments& arguments) {
-  BlockMoves moves = moves_of(arguments, way == host_to_device, kind);
-  moves.memory = memory;
-  return move_blocks(moves);
-}
-template <MoverKind kind, CopyDirection way>
-Trial calls_of(MeasurableDevice&, const Arguments& arguments) {
-  return move_blocks(moves_of(arguments, way == host_to_device, kind));
-}
-template <CopyDirection way>
-Trial blocks_by_host(MeasurableDevice&, const Arguments& arguments) {
-  return move_blocks_by_host(moves_of(arguments, way == host_to_device, MoverKind::copies));
-}
-template <CopyDirection way>
-Trial graph_of_blocks(MeasurableDevice&, const Arguments& arguments) {
-  return move_blocks_in_graph(moves_of(arguments, way == host_to_device, MoverKind::copies));
-}
-template <MoverKind kind>
-Trial blocks_both_ways(MeasurableDevice&, const Arguments& arguments) {
-  return move_blocks_both_ways(moves_of(arguments, true, kind));
-}
-
-template <CopyDirection way>
-void add_moves(std::vector<PrimitiveRow>& rows) {
-  constexpr bool gather = way == host_to_device;
-  const auto add = [&](const char* name, const char* summary, auto points, auto trial, const char* clock = "events",
-                       HostClock host_clock = HostClock::submission) {
-    rows.push_back({{name, summary, clock}, points, trial, host_clock});
+using MakeMoves = Trial (*)(const BlockMoves&);
+/// Moves by this mover, from or to a pool in memory of this kind.
+auto blocks_by(Mover::Kind kind, MemoryKind memory = MemoryKind::pinned, MakeMoves make = move_blocks) {
+  return [=](CopyDirection way, MeasurableDevice&, const Arguments& arguments) {
+    BlockMoves moves = moves_of(arguments, way == host_to_device, kind);
+    moves.memory = memory;
+    return make(moves);
   };
-  add(gather ? "blocks.copies.h2d" : "blocks.copies.d2h", "scattered blocks, each by a copy of its own",
-      points_of_copies, blocks_by<MoverKind::copies, way>);
-  add(gather ? "blocks.batch.h2d" : "blocks.batch.d2h", "scattered blocks as a batch of copies", points_of_batches,
-      blocks_by<MoverKind::batch, way>);
-  add(gather ? "blocks.strided.h2d" : "blocks.strided.d2h", "blocks at equal distances by one copy",
-      points_of_strided_copies, blocks_by<MoverKind::strided, way>);
-  add(gather ? "blocks.kernel.h2d" : "blocks.kernel.d2h", "scattered blocks by a zero-copy kernel", points_of_kernels,
-      blocks_by<MoverKind::kernel, way>);
-  add(gather ? "blocks.copies.pageable.h2d" : "blocks.copies.pageable.d2h",
-      "scattered blocks of pageable memory, each by a copy of its own", points_of_pageable_copies,
-      blocks_by<MoverKind::copies, way, MemoryKind::pageable>);
-  add(gather ? "blocks.kernel.managed.h2d" : "blocks.kernel.managed.d2h",
-      "scattered blocks of managed memory on the host by a kernel", points_of_managed_pools,
-      blocks_by<MoverKind::kernel, way, MemoryKind::managed>);
-  add(gather ? "blocks.host.h2d" : "blocks.host.d2h",
-      gather ? "a host thread that gathers blocks into contiguous memory"
-             : "a host thread that scatters blocks of contiguous memory",
-      points_of_host_threads, blocks_by_host<way>, "host", HostClock::operation);
-  add(gather ? "blocks.graph.h2d" : "blocks.graph.d2h", "scattered blocks by the copies of a graph", points_of_graphs,
-      graph_of_blocks<way>);
-  add(gather ? "submit.blocks.copies.h2d" : "submit.blocks.copies.d2h", "host time to submit a copy for each block",
-      points_of_calls, calls_of<MoverKind::copies, way>, "host");
-  add(gather ? "submit.blocks.batch.h2d" : "submit.blocks.batch.d2h", "host time to submit blocks as a batch",
-      points_of_calls, calls_of<MoverKind::batch, way>, "host");
-  add(gather ? "submit.blocks.strided.h2d" : "submit.blocks.strided.d2h", "host time to submit a strided copy",
-      points_of_calls, calls_of<MoverKind::strided, way>, "host");
-  add(gather ? "submit.blocks.kernel.h2d" : "submit.blocks.kernel.d2h",
-      "host time to launch the kernel that moves blocks", points_of_launches, calls_of<MoverKind::kernel, way>, "host");
+}
+auto blocks_both_ways(Mover::Kind kind) {
+  return [kind](MeasurableDevice&, const Arguments& arguments) {
+    return move_blocks_both_ways(moves_of(arguments, true, kind));
+  };
 }
 
 }  // namespace
 
-std::span<const PrimitiveRow> block_rows() {
-  static const std::vector<PrimitiveRow> table = [] {
-    std::vector<PrimitiveRow> rows;
-    add_moves<host_to_device>(rows);
-    add_moves<device_to_host>(rows);
-    rows.push_back({{"blocks.both.kernel", "a kernel that gathers blocks and one that scatters, at once", "events"},
-                    points_of_both_by_kernel,
-                    blocks_both_ways<MoverKind::kernel>});
-    rows.push_back({{"blocks.both.batch", "a batch that gathers blocks and one that scatters, at once", "events"},
-                    points_of_both_by_batch,
-                    blocks_both_ways<MoverKind::batch>});
-    return rows;
-  }();
-  return table;
+std::vector<PrimitiveRow> block_rows() {
+  using enum Mover::Kind;
+  constexpr HostClock clock = HostClock::submission;
+  constexpr MemoryKind pinned = MemoryKind::pinned;
+  RowTable rows;
+  for (const CopyDirection way : both_directions) {
+    rows.add_way(way, "blocks.copies.{h2d|d2h}", "scattered blocks, each by a copy of its own", points_of_copies,
+                 blocks_by(copies));
+    rows.add_way(way, "blocks.batch.{h2d|d2h}", "scattered blocks as a batch of copies", points_of_batches,
+                 blocks_by(batch));
+    rows.add_way(way, "blocks.strided.{h2d|d2h}", "blocks at equal distances by one copy", points_of_strided_copies,
+                 blocks_by(strided));
+    rows.add_way(way, "blocks.kernel.{h2d|d2h}", "scattered blocks by a zero-copy kernel", points_of_kernels,
+                 blocks_by(kernel));
+    rows.add_way(way, "blocks.copies.pageable.{h2d|d2h}",
+                 "scattered blocks of pageable memory, each by a copy of its own", points_of_pageable_copies,
+                 blocks_by(copies, MemoryKind::pageable));
+    rows.add_way(way, "blocks.kernel.managed.{h2d|d2h}", "scattered blocks of managed memory on the host by a kernel",
+                 points_of_managed_pools, blocks_by(kernel, MemoryKind::managed));
+    rows.add_way(way, "blocks.host.{h2d|d2h}",
+                 "a host thread that {gathers blocks into|scatters blocks of} contiguous memory",
+                 points_of_host_threads, blocks_by(copies, pinned, move_blocks_by_host), HostClock::operation);
+    rows.add_way(way, "blocks.graph.{h2d|d2h}", "scattered blocks by the copies of a graph", points_of_graphs,
+                 blocks_by(copies, pinned, move_blocks_in_graph));
+    rows.add_way(way, "submit.blocks.copies.{h2d|d2h}", "host time to submit a copy for each block", points_of_calls,
+                 blocks_by(copies), clock);
+    rows.add_way(way, "submit.blocks.batch.{h2d|d2h}", "host time to submit blocks as a batch", points_of_calls,
+                 blocks_by(batch), clock);
+    rows.add_way(way, "submit.blocks.strided.{h2d|d2h}", "host time to submit a strided copy", points_of_calls,
+                 blocks_by(strided), clock);
+    rows.add_way(way, "submit.blocks.kernel.{h2d|d2h}", "host time to launch the kernel that moves blocks",
+                 points_of_launches, blocks_by(kernel), clock);
+  }
+  rows.add("blocks.both.kernel", "a kernel that gathers blocks and one that scatters, at once",
+           points_of_both_by_kernel, blocks_both_ways(kernel));
+  rows.add("blocks.both.batch", "a batch that gathers blocks and one that scatters, at once", points_of_both_by_batch,
+           blocks_both_ways(batch));
+  return rows.all;
 }
 
 }  // namespace shiplap

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "shiplap/core/error.hpp"
-#include "shiplap/device/host_work.hpp"
 #include "shiplap/measure/trial_parts.hpp"
 
 namespace shiplap {
@@ -82,19 +81,9 @@ BlockSide add_side(Trial& trial, const BlockMoves& wanted, Place packed_place) {
   return side;
 }
 
-Schedule without_ops_and_streams(const Schedule& schedule) {
-  Schedule without = schedule;
-  without.ops.clear();
-  without.streams.clear();
-  without.kernels.clear();
-  without.agents = {{"main"}};
-  without.as_graph = false;
-  return without;
-}
-
 void add_host_op(std::optional<Schedule>& schedule, const Schedule& model, BlockCopy blocks) {
-  if (!schedule) schedule = without_ops_and_streams(model);
-  schedule->add({.what = std::move(blocks), .stream = {}, .after = {}});
+  if (!schedule) schedule = on_same_buffers(model);
+  schedule->add(by_agent({0}, std::move(blocks)));
 }
 
 /// Adds flushes of the blocks from the caches of the CPU. To flush the whole pool takes longer than to flush a few
@@ -102,7 +91,7 @@ void add_host_op(std::optional<Schedule>& schedule, const Schedule& model, Block
 void add_flushes(Trial& trial, const BlockSide& side) {
   const BlockList& list = trial.schedule.lists[side.list.index()];
   const auto add = [&](const Region& region) {
-    trial.set_up->add({.what = HostCall{.kind = HostCall::Kind::flush, .region = region}, .stream = {}, .after = {}});
+    trial.set_up->add(by_agent({0}, HostCall{.kind = HostCall::Kind::flush, .region = region}));
   };
   if (list.count > most_flushed_blocks) return add(side.pool);
   for (std::uint64_t k = 0; k < list.count; ++k) {
@@ -123,19 +112,9 @@ void verify_blocks(Trial& trial, const BlockSide& side, bool gather) {
   if (!gather) add_host_op(trial.read_back, trial.schedule, all_blocks(trial, side, true, side.contiguous));
 }
 
-/// Brings a managed pool to the host before each run.
-void bring_pool_back(Trial& trial, const BlockSide& side) {
-  Schedule before = without_ops_and_streams(trial.schedule);
-  before.buffers[side.pool.buffer.index()].place = Place::gpu(0);  // location after the previous run
-  before.add({.what = Prefetch{.region = side.pool, .to = Place::host()},
-              .stream = before.add_stream("bring back"),
-              .after = {}});
-  trial.before = std::move(before);
-}
-
 Op move_op(const Mover& mover, BlockCopy blocks, StreamId stream) {
   blocks.mover = mover;
-  return {.what = std::move(blocks), .stream = stream, .after = {}};
+  return on_stream(stream, std::move(blocks));
 }
 
 /// Adds one op for all blocks of the side, in its own stream, by an agent of its own if wanted.
@@ -155,21 +134,12 @@ StreamId add_mover_stream(Trial& trial, const Mover& mover) {
 
 /// Adds the kernels of the neighbour to the stream, and returns the first one.
 OpId add_neighbours(Trial& trial, MeasurableDevice& device, const NeighbourKernels& neighbour, StreamId stream) {
-  const bool streams = neighbour.kind == ProbeKernel::Kind::stream;
-  Kernel kernel =
-      add_kernel(trial, streams ? "stream" : "multiply-add", device.probe_kernel(neighbour.kind, 1, neighbour.amount));
+  Kernel kernel = add_working_kernel(trial, device, neighbour.kind, 1, neighbour.amount);
   kernel.full_rate_blocks = std::max<std::uint64_t>(1, kernel.resident_blocks);
   kernel.blocks = waves_beside * kernel.full_rate_blocks;
-  kernel.memory_bound = streams ? 1 : 0;
-  if (streams) {
-    const Bytes size{static_cast<std::uint64_t>(neighbour.amount)};
-    const BufferId data = trial.schedule.add_buffer(
-        {.name = "device data", .place = Place::gpu(0), .memory = MemoryKind::device, .size = size});
-    kernel.operands.push_back({.region = {data, Bytes{0}, size}, .mode = AccessMode::write});
-  }
+  kernel.memory_bound = neighbour.kind == ProbeKernel::Kind::stream ? 1 : 0;
   const auto first = static_cast<std::uint32_t>(trial.schedule.ops.size());
-  for (std::uint32_t i = 0; i < neighbour.kernels; ++i)
-    trial.schedule.add({.what = kernel, .stream = stream, .after = {}, .chunk = i});
+  for (std::uint32_t i = 0; i < neighbour.kernels; ++i) trial.schedule.add(on_stream(stream, kernel, i));
   return OpId{first};
 }
 
@@ -180,7 +150,7 @@ Trial move_blocks(const BlockMoves& wanted) {
   const BlockSide side = add_side(trial, wanted, Place::gpu(0));
   add_move(trial, wanted, side);
   verify_blocks(trial, side, wanted.gather);
-  if (wanted.memory == MemoryKind::managed) bring_pool_back(trial, side);
+  if (wanted.memory == MemoryKind::managed) bring_back(trial, [](Place) { return Place::gpu(0); });
   trial.held = false;
   return trial;
 }
@@ -188,8 +158,7 @@ Trial move_blocks(const BlockMoves& wanted) {
 Trial move_blocks_by_host(const BlockMoves& wanted) {
   Trial trial;
   const BlockSide side = add_side(trial, wanted, Place::host());
-  trial.timed_op =
-      trial.schedule.add({.what = all_blocks(trial, side, wanted.gather, side.packed), .stream = {}, .after = {}});
+  trial.timed_op = trial.schedule.add(by_agent({0}, all_blocks(trial, side, wanted.gather, side.packed)));
   verify_blocks(trial, side, wanted.gather);
   return trial;
 }
@@ -218,7 +187,7 @@ Trial move_blocks_in_graph(const BlockMoves& wanted) {
     const Region in_pool{side.pool.buffer, wanted.block * trial.lists.front()[i], wanted.block};
     const Region on_gpu{side.packed.buffer, wanted.block * i, wanted.block};
     const Copy copy = wanted.gather ? Copy{.from = in_pool, .to = on_gpu} : Copy{.from = on_gpu, .to = in_pool};
-    trial.schedule.add({.what = copy, .stream = stream, .after = {}, .chunk = i});
+    trial.schedule.add(on_stream(stream, copy, i));
   }
   trial.schedule.as_graph = true;
   verify_blocks(trial, side, wanted.gather);
@@ -253,17 +222,13 @@ Trial moves_beside_kernels(MeasurableDevice& device, const BlockMoves& wanted, c
   if (neighbour.kernels > 0) after = {add_neighbours(trial, device, neighbour, trial.schedule.add_stream("kernels"))};
   trial.timed = add_mover_stream(trial, wanted.mover);
   trial.held = false;
-  const Bytes page{page_size()};
-  const BufferId touched = trial.schedule.add_buffer(
-      {.name = "a page", .place = Place::host(), .memory = MemoryKind::pageable, .size = page});
-  trial.kept.push_back(touched);
+  const Region touched = add_touched_page(trial);
   for (std::uint32_t i = 0; i < neighbour.moves; ++i) {
     Op op = move_op(wanted.mover, all_blocks(trial, side, wanted.gather, side.packed), trial.timed);
     op.chunk = i;
     op.after = after;
     const OpId moved = trial.schedule.add(std::move(op));
-    const HostCall touch{.kind = HostCall::Kind::touch, .region = {touched, Bytes{0}, page}};
-    after = {trial.schedule.add(by_agent(AgentId{0}, touch, {moved}, i))};
+    after = {trial.schedule.add(touch_by_agent(touched, {moved}, i))};
   }
   verify_blocks(trial, side, wanted.gather);
   return trial;

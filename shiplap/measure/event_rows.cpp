@@ -1,6 +1,4 @@
 // Primitives for the time that events between the kernels of a stream take.
-#include <array>
-
 #include "shiplap/measure/rows.hpp"
 
 namespace shiplap {
@@ -22,18 +20,16 @@ std::vector<Point> event_points(const Setting& setting) {
 
 }  // namespace
 
-std::span<const PrimitiveRow> event_rows() {
-  static const std::array rows{
-      PrimitiveRow{{"apart.kernels", "busy kernels in one stream, with and without events between them", "events"},
-                   event_points,
-                   [](MeasurableDevice& device, const Arguments& arguments) {
-                     return spaced_kernels(device, {.kernels = whole(arguments, "kernels"),
-                                                    .recorded = arguments.at("recorded") > 0,
-                                                    .waiting = arguments.at("waiting") > 0,
-                                                    .busy = arguments.at("busy") > 0});
-                   }},
-  };
-  return rows;
+std::vector<PrimitiveRow> event_rows() {
+  RowTable rows;
+  rows.add("apart.kernels", "busy kernels in one stream, with and without events between them", event_points,
+           [](MeasurableDevice& device, const Arguments& arguments) {
+             return spaced_kernels(device, {.kernels = whole(arguments, "kernels"),
+                                            .recorded = arguments.at("recorded") > 0,
+                                            .waiting = arguments.at("waiting") > 0,
+                                            .busy = arguments.at("busy") > 0});
+           });
+  return rows.all;
 }
 
 }  // namespace shiplap

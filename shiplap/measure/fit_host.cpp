@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "shiplap/measure/fit.hpp"
 #include "shiplap/measure/host_trial.hpp"
@@ -161,24 +160,6 @@ std::vector<GapAt> fit_written(const Observations& observations, const HostModel
 
 std::optional<HostModel> fit_host(const Observations& observations, const LinkModel* link, Findings& findings) {
   using Kind = HostCall::Kind;
-  struct Call {
-    Kind kind;
-    MemoryKind memory;
-    const char* primitive;
-  };
-  constexpr std::array calls{Call{Kind::pin, MemoryKind::pageable, "call.pin"},
-                             Call{Kind::unpin, MemoryKind::pageable, "call.unpin"},
-                             Call{Kind::flush, MemoryKind::pageable, "call.flush"},
-                             Call{Kind::allocate, MemoryKind::pageable, "call.allocate.pageable"},
-                             Call{Kind::release, MemoryKind::pageable, "call.release.pageable"},
-                             Call{Kind::allocate, MemoryKind::pinned, "call.allocate.pinned"},
-                             Call{Kind::release, MemoryKind::pinned, "call.release.pinned"},
-                             Call{Kind::allocate, MemoryKind::driver_pinned, "call.allocate.driver_pinned"},
-                             Call{Kind::release, MemoryKind::driver_pinned, "call.release.driver_pinned"},
-                             Call{Kind::allocate, MemoryKind::managed, "call.allocate.managed"},
-                             Call{Kind::release, MemoryKind::managed, "call.release.managed"},
-                             Call{Kind::allocate, MemoryKind::device, "call.allocate.device"},
-                             Call{Kind::release, MemoryKind::device, "call.release.device"}};
   std::vector<Missing> missing;
   HostModel model{.copy = noted(rates(observations, "host.copy"), "host.copy", "host.copy", missing), .calls = {}};
   // The two parameters depend on each other, so the fits alternate.
@@ -192,9 +173,11 @@ std::optional<HostModel> fit_host(const Observations& observations, const LinkMo
     missing.push_back({"host.written",
                        "not seen: needs verified points of staged.h2d in small pieces at which the copy engine and not "
                        "the threads is slower; assuming 0"});
-  for (const Call& call : calls)
-    if (auto rows = times(observations, call.primitive); !rows.empty())
-      model.calls.emplace(name_in_profile(call.kind, call.memory), std::move(rows));
+  for (const Kind kind : {Kind::pin, Kind::unpin, Kind::flush, Kind::allocate, Kind::release})
+    for (const MemoryKind memory :
+         {MemoryKind::pageable, MemoryKind::pinned, MemoryKind::driver_pinned, MemoryKind::managed, MemoryKind::device})
+      if (auto rows = times(observations, call_primitive(kind, memory)); !rows.empty())
+        model.calls.emplace(name_in_profile(kind, memory), std::move(rows));
   for (const auto& [kind, primitive] :
        {std::pair{Kind::create_stream, "call.create_stream"}, std::pair{Kind::destroy_stream, "call.destroy_stream"}})
     for (const Observation& o : observations.of(primitive))

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/interpolation.hpp"
 #include "shiplap/measure/fit.hpp"
 
 namespace shiplap {
@@ -26,10 +27,8 @@ constexpr double most_off_fraction = 0.2;
 constexpr double enough_in_groups = 0.8;
 
 Uncertain interpolate(const std::map<Bytes, Uncertain>& table, Bytes size) {
-  const auto above = table.lower_bound(size);
-  if (above == table.end()) return table.rbegin()->second;
-  if (above->first == size || above == table.begin()) return above->second;
-  const auto below = std::prev(above);
+  const auto [below, above] = neighbours(table, in_bytes(size), [](const auto& row) { return in_bytes(row.first); });
+  if (below == above || above->first == size) return above->second;
   const double share = in_bytes(size - below->first) / in_bytes(above->first - below->first);
   return (1 - share) * below->second + share * above->second;
 }

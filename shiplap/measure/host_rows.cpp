@@ -33,9 +33,7 @@ std::vector<double> thread_counts(const Setting& setting) {
 std::vector<Point> copies_by_threads(const Setting& setting, Bytes size, double least) {
   std::vector<Point> points;
   for (const double t : thread_counts(setting))
-    if (t >= least)
-      points.push_back(
-          {fmt::format("{} by {} thread(s)", to_string(size), t), {{{"bytes", in_bytes(size)}, {"threads", t}}}});
+    if (t >= least) points.push_back(point_by_threads(size, t));
   return points;
 }
 
@@ -87,9 +85,13 @@ std::vector<Point> staged_both_points(const Setting& setting) {
   return points;
 }
 
-template <CopyDirection... way>
-Trial through_rings(MeasurableDevice&, const Arguments& arguments) {
-  return staged_copies({.way = {way...},
+auto copies_of_threads(bool both) {
+  return [both](MeasurableDevice&, const Arguments& arguments) {
+    return host_copies(bytes(arguments), whole(arguments, "threads"), both);
+  };
+}
+Trial through_rings(std::optional<CopyDirection> way, MeasurableDevice&, const Arguments& arguments) {
+  return staged_copies({.way = way,
                         .size = bytes(arguments),
                         .piece = {static_cast<std::uint64_t>(arguments.at("piece"))},
                         .threads = whole(arguments, "threads")});
@@ -97,36 +99,23 @@ Trial through_rings(MeasurableDevice&, const Arguments& arguments) {
 
 }  // namespace
 
-std::span<const PrimitiveRow> host_rows() {
-  static const std::array rows{
-      PrimitiveRow{{"host.copy", "host threads that copy from pageable to pinned memory", "host"},
-                   copies_one_way,
-                   [](MeasurableDevice&, const Arguments& arguments) {
-                     return host_copies(bytes(arguments), whole(arguments, "threads"), false);
-                   },
-                   HostClock::completion},
-      PrimitiveRow{{"host.copy.both", "host threads that copy, half of them from pageable to pinned memory", "host"},
-                   copies_both_ways,
-                   [](MeasurableDevice&, const Arguments& arguments) {
-                     return host_copies(bytes(arguments), whole(arguments, "threads"), true);
-                   },
-                   HostClock::completion},
-      PrimitiveRow{{"staged.h2d", "pageable memory to the GPU through the pinned ring of each thread", "host"},
-                   staged_to_gpu_points,
-                   through_rings<CopyDirection::host_to_device>,
-                   HostClock::completion},
-      PrimitiveRow{{"staged.d2h", "the GPU's memory to pageable memory through the pinned ring of each thread", "host"},
-                   staged_points,
-                   through_rings<CopyDirection::device_to_host>,
-                   HostClock::completion},
-      PrimitiveRow{
-          {"staged.both",
-           "duplex copies of pageable memory through pinned rings, half of the threads for each direction", "host"},
-          staged_both_points,
-          through_rings<>,
-          HostClock::completion},
-  };
-  return rows;
+std::vector<PrimitiveRow> host_rows() {
+  constexpr HostClock clock = HostClock::completion;
+  RowTable rows;
+  rows.add("host.copy", "host threads that copy from pageable to pinned memory", copies_one_way,
+           copies_of_threads(false), clock);
+  rows.add("host.copy.both", "host threads that copy, half of them from pageable to pinned memory", copies_both_ways,
+           copies_of_threads(true), clock);
+  rows.add_way(host_to_device, "staged.h2d", "pageable memory to the GPU through the pinned ring of each thread",
+               staged_to_gpu_points, through_rings, clock);
+  rows.add_way(device_to_host, "staged.d2h",
+               "the GPU's memory to pageable memory through the pinned ring of each thread", staged_points,
+               through_rings, clock);
+  rows.add(
+      "staged.both", "duplex copies of pageable memory through pinned rings, half of the threads for each direction",
+      staged_both_points,
+      [](MeasurableDevice& device, const Arguments& arguments) { return through_rings({}, device, arguments); }, clock);
+  return rows.all;
 }
 
 }  // namespace shiplap

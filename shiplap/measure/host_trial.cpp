@@ -15,10 +15,6 @@ namespace {
 /// (UVM_VA_BLOCK_SIZE in NVIDIA's open kernel modules).
 constexpr Bytes fault_distance = 2_MiB;
 
-Op on_stream(StreamId stream, auto what, std::uint32_t chunk = 0) {
-  return {.what = std::move(what), .stream = stream, .after = {}, .chunk = chunk};
-}
-
 /// Region number `i` of `parts` equal regions of a buffer, cut at page boundaries.
 Region part(BufferId buffer, Bytes size, unsigned i, unsigned parts) {
   const auto border = [&](unsigned n) {
@@ -34,33 +30,18 @@ void set_agents(Schedule& schedule, unsigned threads) {
 
 /// Adds managed memory that `before` moves to the host or the GPU before the schedule starts.
 BufferId add_managed(Trial& trial, Place place, Bytes size) {
-  const BufferId buffer =
-      trial.schedule.add_buffer({.name = place.is_host() ? "managed, on the host" : "managed, on the GPU",
-                                 .place = place,
-                                 .memory = MemoryKind::managed,
-                                 .size = size});
+  const BufferId buffer = place.is_host() ? add_on_host(trial, "managed, on the host", MemoryKind::managed, size)
+                                          : add_on_gpu(trial, "managed, on the GPU", size, 0, MemoryKind::managed);
   trial.kept.push_back(buffer);
   return buffer;
 }
 
-void bring_back(Trial& trial) {
-  Schedule before = trial.schedule;
-  before.ops.clear();
-  before.kernels.clear();
-  before.streams.clear();
-  before.agents = {{"main"}};
-  const StreamId stream = before.add_stream("bring back");
-  for (std::uint32_t b = 0; b < before.buffers.size(); ++b) {
-    Buffer& buffer = before.buffers[b];
-    if (buffer.memory != MemoryKind::managed) continue;
-    before.add(on_stream(stream, Prefetch{.region = {BufferId{b}, Bytes{0}, buffer.size}, .to = buffer.place}));
-    buffer.place = buffer.place.is_host() ? Place::gpu(0) : Place::host();  // location after the previous run
-  }
-  trial.before = std::move(before);
+void bring_back_from_other_side(Trial& trial) {
+  bring_back(trial, [](Place place) { return place.is_host() ? Place::gpu(0) : Place::host(); });
 }
 
-Place source(CopyDirection way) { return way == CopyDirection::host_to_device ? Place::host() : Place::gpu(0); }
-Place destination(CopyDirection way) { return way == CopyDirection::host_to_device ? Place::gpu(0) : Place::host(); }
+Place source(CopyDirection way) { return way == host_to_device ? Place::host() : Place::gpu(0); }
+Place destination(CopyDirection way) { return way == host_to_device ? Place::gpu(0) : Place::host(); }
 
 void add_prefetch(Trial& trial, CopyDirection way, Bytes size, AgentId agent = {0}) {
   const BufferId buffer = add_managed(trial, source(way), size);
@@ -83,9 +64,7 @@ void add_touches(Trial& trial, Bytes size, std::uint32_t first_agent, unsigned t
   trial.moved.push_back({buffer, Place::host()});
   for (std::uint32_t t = 0; t < threads; ++t) {
     const Region region = part(buffer, size, t, threads);
-    if (region.length.count > 0)
-      trial.schedule.add(
-          by_agent(AgentId{first_agent + t}, HostCall{.kind = HostCall::Kind::touch, .region = region}, {}, t));
+    if (region.length.count > 0) trial.schedule.add(touch_by_agent(region, {}, t, AgentId{first_agent + t}));
   }
 }
 
@@ -93,8 +72,7 @@ void add_touches(Trial& trial, Bytes size, std::uint32_t first_agent, unsigned t
 /// between nodes and days.
 void flush_before(Trial& trial, const std::vector<BufferId>& buffers) {
   if (!can_flush_caches()) return;
-  Schedule before;
-  before.buffers = trial.schedule.buffers;
+  Schedule before = on_same_buffers(trial.schedule);
   before.agents = trial.schedule.agents;
   const auto threads = static_cast<unsigned>(before.agents.size());
   for (const BufferId buffer : buffers) {
@@ -112,23 +90,23 @@ void flush_before(Trial& trial, const std::vector<BufferId>& buffers) {
 Trial prefetch(CopyDirection way, Bytes size) {
   Trial trial;
   add_prefetch(trial, way, size);
-  bring_back(trial);
+  bring_back_from_other_side(trial);
   return trial;
 }
 
 Trial prefetch_duplex(Bytes size) {
   Trial trial;
   set_agents(trial.schedule, 2);  // a prefetch call takes part of the time itself, so each direction has its own thread
-  add_prefetch(trial, CopyDirection::host_to_device, size, AgentId{0});
-  add_prefetch(trial, CopyDirection::device_to_host, size, AgentId{1});
-  bring_back(trial);
+  add_prefetch(trial, host_to_device, size, AgentId{0});
+  add_prefetch(trial, device_to_host, size, AgentId{1});
+  bring_back_from_other_side(trial);
   return trial;
 }
 
 Trial demand_by_kernel(MeasurableDevice& device, Bytes size) {
   Trial trial;
   add_touching_launch(trial, device, size);
-  bring_back(trial);
+  bring_back_from_other_side(trial);
   return trial;
 }
 
@@ -136,7 +114,7 @@ Trial demand_by_host(Bytes size, unsigned threads) {
   Trial trial;
   set_agents(trial.schedule, threads);
   add_touches(trial, size, 0, threads);
-  bring_back(trial);
+  bring_back_from_other_side(trial);
   return trial;
 }
 
@@ -145,24 +123,19 @@ Trial demand_duplex(MeasurableDevice& device, Bytes size) {
   set_agents(trial.schedule, 2);
   add_touching_launch(trial, device, size);
   add_touches(trial, size, 1, 1);
-  bring_back(trial);
+  bring_back_from_other_side(trial);
   return trial;
 }
 
 Trial host_copies(Bytes size, unsigned threads, bool both) {
   Trial trial;
   set_agents(trial.schedule, threads);
-  struct Pair {
-    BufferId from;
-    BufferId to;
-  };
-  const auto buffer = [&](const char* name, MemoryKind kind) {
-    return trial.schedule.add_buffer({.name = name, .place = Place::host(), .memory = kind, .size = size});
-  };
-  std::array<Pair, 2> ways{};
-  ways[0] = {buffer("pageable source", MemoryKind::pageable), buffer("pinned destination", MemoryKind::pinned)};
+  std::array<Ends, 2> ways{};
+  ways[0] = {add_on_host(trial, "pageable source", MemoryKind::pageable, size),
+             add_on_host(trial, "pinned destination", MemoryKind::pinned, size)};
   if (both)
-    ways[1] = {buffer("pinned source", MemoryKind::pinned), buffer("pageable destination", MemoryKind::pageable)};
+    ways[1] = {add_on_host(trial, "pinned source", MemoryKind::pinned, size),
+               add_on_host(trial, "pageable destination", MemoryKind::pageable, size)};
   const unsigned lanes = both ? 2 : 1;
   const unsigned per_lane = std::max(1u, threads / lanes);
   if (size.count / per_lane < page_size())
@@ -189,20 +162,12 @@ namespace {
 /// Adds the pieces of one direction. `threads` agents, numbered from `first`, copy them, each through its own ring and
 /// stream. Returns the pageable memory.
 BufferId add_staged(Trial& trial, CopyDirection way, Bytes size, Bytes piece, unsigned first, unsigned threads) {
-  const bool to_device = way == CopyDirection::host_to_device;
+  const bool to_device = way == host_to_device;
   Schedule& schedule = trial.schedule;
-  const BufferId host = schedule.add_buffer({.name = to_device ? "pageable source" : "pageable destination",
-                                             .place = Place::host(),
-                                             .memory = MemoryKind::pageable,
-                                             .size = size});
-  const BufferId device = schedule.add_buffer({.name = to_device ? "device destination" : "device source",
-                                               .place = Place::gpu(0),
-                                               .memory = MemoryKind::device,
-                                               .size = size});
-  const BufferId ring = schedule.add_buffer({.name = "rings",
-                                             .place = Place::host(),
-                                             .memory = MemoryKind::pinned,
-                                             .size = piece * (staging_slots * threads)});
+  const BufferId host =
+      add_on_host(trial, to_device ? "pageable source" : "pageable destination", MemoryKind::pageable, size);
+  const BufferId device = add_on_gpu(trial, to_device ? "device destination" : "device source", size);
+  const BufferId ring = add_on_host(trial, "rings", MemoryKind::pinned, piece * (staging_slots * threads));
   trial.transfers.push_back({to_device ? host : device, to_device ? device : host, size});
   std::vector<StreamId> streams;
   for (unsigned t = 0; t < threads; ++t) streams.push_back(schedule.add_stream(fmt::format("ring {}", first + t)));
@@ -223,14 +188,12 @@ BufferId add_staged(Trial& trial, CopyDirection way, Bytes size, Bytes piece, un
     const AgentId agent{first + t};
     if (to_device) {
       const OpId filled = schedule.add(by_agent(agent, HostCopy{.from = far, .to = near}, after, i));
-      Op copy = on_stream(streams[t], Copy{.from = near, .to = gpu}, i);
+      Op copy = on_stream(streams[t], Copy{.from = near, .to = gpu}, i, {filled});
       copy.agent = agent;
-      copy.after = {filled};
       last_use[place] = schedule.add(copy);
     } else {
-      Op copy = on_stream(streams[t], Copy{.from = gpu, .to = near}, i);
+      Op copy = on_stream(streams[t], Copy{.from = gpu, .to = near}, i, after);
       copy.agent = agent;
-      copy.after = after;
       const OpId arrived = schedule.add(copy);
       if (has_behind[t]) last_use[t * staging_slots + (i / threads + 1) % staging_slots] = schedule.add(behind[t]);
       behind[t] = by_agent(agent, HostCopy{.from = near, .to = far}, {arrived}, i);
@@ -252,8 +215,8 @@ Trial staged_copies(const Staged& wanted) {
     return trial;
   }
   const unsigned half = wanted.threads / 2;
-  add_staged(trial, CopyDirection::host_to_device, wanted.size, wanted.piece, 0, half);
-  add_staged(trial, CopyDirection::device_to_host, wanted.size, wanted.piece, half, half);
+  add_staged(trial, host_to_device, wanted.size, wanted.piece, 0, half);
+  add_staged(trial, device_to_host, wanted.size, wanted.piece, half, half);
   return trial;
 }
 
@@ -267,7 +230,7 @@ Trial faults_of_kernels(MeasurableDevice& device, unsigned faults) {
     one.operands.front().region.offset = fault_distance * i;
     trial.schedule.add(on_stream(stream, one, i));
   }
-  bring_back(trial);
+  bring_back_from_other_side(trial);
   return trial;
 }
 
@@ -275,28 +238,20 @@ Trial faults_of_the_host(unsigned faults) {
   Trial trial;
   const BufferId buffer = add_managed(trial, Place::gpu(0), fault_distance * faults);
   for (std::uint32_t i = 0; i < faults; ++i)
-    trial.schedule.add(by_agent(
-        AgentId{0}, HostCall{.kind = HostCall::Kind::touch, .region = {buffer, fault_distance * i, Bytes{page_size()}}},
-        {}, i));
-  bring_back(trial);
+    trial.schedule.add(touch_by_agent({buffer, fault_distance * i, Bytes{page_size()}}, {}, i));
+  bring_back_from_other_side(trial);
   return trial;
 }
 
 Trial waits_for_kernels(MeasurableDevice& device, unsigned rounds) {
   Trial trial;
   const Kernel empty = add_kernel(trial, "empty", device.probe_kernel(ProbeKernel::Kind::empty, 1, 0));
-  const Bytes page{page_size()};
-  const BufferId touched = trial.schedule.add_buffer(
-      {.name = "a page", .place = Place::host(), .memory = MemoryKind::pageable, .size = page});
-  trial.kept.push_back(touched);
+  const Region touched = add_touched_page(trial);
   const StreamId stream = trial.schedule.add_stream("kernels");
   std::vector<OpId> after;
   for (std::uint32_t i = 0; i < rounds; ++i) {
-    Op launch = on_stream(stream, empty, i);
-    launch.after = after;
-    const OpId launched = trial.schedule.add(launch);
-    after = {trial.schedule.add(by_agent(
-        AgentId{0}, HostCall{.kind = HostCall::Kind::touch, .region = {touched, Bytes{0}, page}}, {launched}, i))};
+    const OpId launched = trial.schedule.add(on_stream(stream, empty, i, after));
+    after = {trial.schedule.add(touch_by_agent(touched, {launched}, i))};
   }
   return trial;
 }
@@ -310,14 +265,19 @@ Trial stream_call(HostCall::Kind timed) {
   return trial;
 }
 
+std::string call_primitive(HostCall::Kind kind, MemoryKind memory) {
+  std::string name = "call." + name_in_profile(kind, memory);
+  std::ranges::replace(name, ' ', '.');
+  std::ranges::replace(name, '-', '_');
+  return name;
+}
+
 Trial host_call(HostCall::Kind timed, MemoryKind kind, Bytes size) {
   using Kind = HostCall::Kind;
   Trial trial;
   const bool on_gpu = kind == MemoryKind::device;
-  const BufferId buffer = trial.schedule.add_buffer({.name = fmt::format("{} memory", to_string(kind)),
-                                                     .place = on_gpu ? Place::gpu(0) : Place::host(),
-                                                     .memory = kind,
-                                                     .size = size});
+  const std::string name = to_string(kind) + " memory";
+  const BufferId buffer = on_gpu ? add_on_gpu(trial, name, size) : add_on_host(trial, name, kind, size);
   const auto add = [&](Kind call) {
     const OpId op =
         trial.schedule.add(by_agent(AgentId{0}, HostCall{.kind = call, .region = {buffer, Bytes{0}, size}}));
@@ -337,8 +297,7 @@ Trial host_call(HostCall::Kind timed, MemoryKind kind, Bytes size) {
     case Kind::touch:
     case Kind::flush: {
       // The memory has just been written, so that a flush must write it back.
-      const BufferId source = trial.schedule.add_buffer(
-          {.name = "source", .place = Place::host(), .memory = MemoryKind::pageable, .size = size});
+      const BufferId source = add_on_host(trial, "source", MemoryKind::pageable, size);
       trial.before = trial.schedule;
       trial.before->add(
           by_agent(AgentId{0}, HostCopy{.from = {source, Bytes{0}, size}, .to = {buffer, Bytes{0}, size}}));

@@ -52,6 +52,8 @@ Trial waits_for_kernels(MeasurableDevice&, unsigned rounds);
 /// A stream is created and destroyed. `timed` is the call that is timed.
 Trial stream_call(HostCall::Kind timed);
 
+/// The primitive that measures calls of this kind on memory of this kind, such as "call.allocate.pinned".
+std::string call_primitive(HostCall::Kind, MemoryKind);
 /// A host thread makes the call `timed` and its counterpart: pin and unpin, allocate and release. A flush has no
 /// counterpart. Only `timed` is timed.
 Trial host_call(HostCall::Kind timed, MemoryKind, Bytes size);

@@ -35,9 +35,7 @@ constexpr Bytes most_streamed_quick = 1_GiB;
 std::vector<Point> stream_points(const Setting& setting) {
   const Bytes most = std::min(quick(setting) ? most_streamed_quick : most_streamed, setting.largest * 4);
   const Bytes least = std::max(Bytes{64}, std::min(least_streamed, most / 4));
-  std::vector<Point> points;
-  for (const Bytes amount : powers_of_two(least, most))
-    points.push_back({to_string(amount), {{{"bytes", in_bytes(amount)}}}});
+  std::vector<Point> points = size_points(powers_of_two(least, most));
   if (points.size() < 2) throw Unsupported("the largest copy leaves no two amounts of memory traffic to compare");
   return points;
 }
@@ -55,25 +53,22 @@ std::vector<Point> multiply_add_points(const Setting&) {
 
 }  // namespace
 
-std::span<const PrimitiveRow> kernel_rows() {
-  static const std::array rows{
-      PrimitiveRow{{"kernel.grid", "a kernel of busy blocks, over grid sizes", "events"},
-                   grid_points,
-                   [](MeasurableDevice& device, const Arguments& arguments) {
-                     return single_kernel(device, ProbeKernel::Kind::spin, whole(arguments, "blocks"), 0);
-                   }},
-      PrimitiveRow{{"kernel.stream", "a kernel that reads and writes device memory", "events"},
-                   stream_points,
-                   [](MeasurableDevice& device, const Arguments& arguments) {
-                     return single_kernel(device, ProbeKernel::Kind::stream, 1, arguments.at("bytes"));
-                   }},
-      PrimitiveRow{{"kernel.multiply_add", "a kernel of fused multiply-adds in registers", "events"},
-                   multiply_add_points,
-                   [](MeasurableDevice& device, const Arguments& arguments) {
-                     return single_kernel(device, ProbeKernel::Kind::multiply_add, 1, arguments.at("flops"));
-                   }},
-  };
-  return rows;
+std::vector<PrimitiveRow> kernel_rows() {
+  using Kind = ProbeKernel::Kind;
+  RowTable rows;
+  rows.add("kernel.grid", "a kernel of busy blocks, over grid sizes", grid_points,
+           [](MeasurableDevice& device, const Arguments& arguments) {
+             return single_kernel(device, Kind::spin, whole(arguments, "blocks"), 0);
+           });
+  rows.add("kernel.stream", "a kernel that reads and writes device memory", stream_points,
+           [](MeasurableDevice& device, const Arguments& arguments) {
+             return single_kernel(device, Kind::stream, 1, arguments.at("bytes"));
+           });
+  rows.add("kernel.multiply_add", "a kernel of fused multiply-adds in registers", multiply_add_points,
+           [](MeasurableDevice& device, const Arguments& arguments) {
+             return single_kernel(device, Kind::multiply_add, 1, arguments.at("flops"));
+           });
+  return rows.all;
 }
 
 }  // namespace shiplap

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/measure/rows.hpp"
@@ -23,17 +22,11 @@ std::vector<Bytes> up_to(const Setting& setting, Bytes limit, std::vector<Bytes>
   return sizes;
 }
 
-std::vector<Point> copy_points(const Setting& setting) {
-  std::vector<Point> points;
-  for (const Bytes size : copy_sizes(setting)) points.push_back({to_string(size), {{{"bytes", in_bytes(size)}}}});
-  return points;
-}
+std::vector<Point> copy_points(const Setting& setting) { return size_points(copy_sizes(setting)); }
 
 Point burst_point(Bytes size, unsigned few, unsigned many) {
-  Point point{fmt::format("{} x {}, {}", to_string(size), few, many), {}};
-  for (const unsigned copies : {few, many})
-    point.variants.push_back({{"bytes", in_bytes(size)}, {"copies", static_cast<double>(copies)}});
-  return point;
+  return point_over(fmt::format("{} x {}, {}", to_string(size), few, many), "copies", {1.0 * few, 1.0 * many},
+                    {{"bytes", in_bytes(size)}});
 }
 
 // A long burst and one an eighth as long. Their difference contains copies only, no start and no end. The long one has
@@ -82,8 +75,7 @@ std::vector<Point> waiting_points_of_both(const Setting& setting) {
   require_two_engines(setting);
   return waiting_points(setting);
 }
-template <bool to_device, bool from_device>
-Trial waiting(MeasurableDevice& device, const Arguments& arguments) {
+Trial waiting(MeasurableDevice& device, const Arguments& arguments, bool to_device, bool from_device) {
   return empty_pipeline(device, {.to_device = to_device,
                                  .from_device = from_device,
                                  .size = bytes(arguments),
@@ -95,56 +87,34 @@ Trial waiting(MeasurableDevice& device, const Arguments& arguments) {
 std::vector<Point> order_points(const Setting& setting) {
   const Bytes size = std::min(4_MiB, setting.largest);
   const double streams = 16;
-  Point point{fmt::format("{} in each of {} streams", to_string(size), streams), {}};
-  for (const double stream : {0.0, 1.0})
-    point.variants.push_back({{"bytes", in_bytes(size)}, {"streams", streams}, {"stream", stream}});
-  return {point};
-}
-
-template <CopyDirection way>
-Trial duplex_of(MeasurableDevice&, const Arguments& arguments) {
-  return duplex_burst(way, bytes(arguments), whole(arguments, "copies"));
+  return {point_over(fmt::format("{} in each of {} streams", to_string(size), streams), "stream", {0, 1},
+                     {{"bytes", in_bytes(size)}, {"streams", streams}})};
 }
 
 }  // namespace
 
-std::span<const PrimitiveRow> link_rows() {
-  static const std::array rows{
-      PrimitiveRow{{"copy.pinned.h2d", "one copy from pinned memory to the GPU", "events"},
-                   copy_points,
-                   copy_of<host_to_device>},
-      PrimitiveRow{{"copy.pinned.d2h", "one copy from the GPU to pinned memory", "events"},
-                   copy_points,
-                   copy_of<device_to_host>},
-      PrimitiveRow{
-          {"burst.pinned.h2d", "copies to the GPU back to back", "events"}, burst_points, burst_of<host_to_device>},
-      PrimitiveRow{
-          {"burst.pinned.d2h", "copies from the GPU back to back", "events"}, burst_points, burst_of<device_to_host>},
-      PrimitiveRow{{"duplex.pinned.h2d", "copies to the GPU back to back beside copies from it", "events"},
-                   duplex_points,
-                   duplex_of<host_to_device>},
-      PrimitiveRow{{"duplex.pinned.d2h", "copies from the GPU back to back beside copies to it", "events"},
-                   duplex_points,
-                   duplex_of<device_to_host>},
-      PrimitiveRow{
-          {"waiting.pinned.h2d", "copies to the GPU while kernels of one stream wait, and of several", "events"},
-          waiting_points,
-          waiting<true, false>},
-      PrimitiveRow{
-          {"waiting.pinned.d2h", "copies from the GPU while kernels of one stream wait, and of several", "events"},
-          waiting_points,
-          waiting<false, true>},
-      PrimitiveRow{{"waiting.pinned.both", "duplex copies while kernels of one stream wait, and of several", "events"},
-                   waiting_points_of_both,
-                   waiting<true, true>},
-      PrimitiveRow{{"order.streams", "when the copies of several streams to the GPU start", "events"},
-                   order_points,
-                   [](MeasurableDevice& device, const Arguments& arguments) {
-                     return one_in_each(device, bytes(arguments), whole(arguments, "streams"),
-                                        whole(arguments, "stream"));
-                   }},
-  };
-  return rows;
+std::vector<PrimitiveRow> link_rows() {
+  RowTable rows;
+  rows.add_each_way("copy.pinned.{h2d|d2h}", "one copy from {pinned memory to the GPU|the GPU to pinned memory}",
+                    copy_points, copy_of(MemoryKind::pinned));
+  rows.add_each_way("burst.pinned.{h2d|d2h}", "copies {to|from} the GPU back to back", burst_points, burst_of);
+  rows.add_each_way("duplex.pinned.{h2d|d2h}", "copies {to|from} the GPU back to back beside copies {from|to} it",
+                    duplex_points, [](CopyDirection way, MeasurableDevice&, const Arguments& arguments) {
+                      return duplex_burst(way, bytes(arguments), whole(arguments, "copies"));
+                    });
+  rows.add_each_way("waiting.pinned.{h2d|d2h}",
+                    "copies {to|from} the GPU while kernels of one stream wait, and of several", waiting_points,
+                    [](CopyDirection way, MeasurableDevice& device, const Arguments& arguments) {
+                      return waiting(device, arguments, way == host_to_device, way == device_to_host);
+                    });
+  rows.add("waiting.pinned.both", "duplex copies while kernels of one stream wait, and of several",
+           waiting_points_of_both,
+           [](MeasurableDevice& device, const Arguments& arguments) { return waiting(device, arguments, true, true); });
+  rows.add("order.streams", "when the copies of several streams to the GPU start", order_points,
+           [](MeasurableDevice& device, const Arguments& arguments) {
+             return one_in_each(device, bytes(arguments), whole(arguments, "streams"), whole(arguments, "stream"));
+           });
+  return rows.all;
 }
 
 }  // namespace shiplap

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "shiplap/measure/host_trial.hpp"
 #include "shiplap/measure/rows.hpp"
@@ -27,9 +26,7 @@ std::vector<Point> demand_by_threads(const Setting& setting) {
   const std::vector<double> threads = quick(setting) ? std::vector{1.0, 4.0} : std::vector{1.0, 2.0, 4.0, 8.0, 16.0};
   const Bytes size = std::min(quick(setting) ? 16_MiB : 64_MiB, setting.largest);
   std::vector<Point> points;
-  for (const double t : threads)
-    points.push_back(
-        {fmt::format("{} by {} thread(s)", to_string(size), t), {{{"bytes", in_bytes(size)}, {"threads", t}}}});
+  for (const double t : threads) points.push_back(point_by_threads(size, t));
   return points;
 }
 
@@ -40,51 +37,38 @@ std::vector<Point> fault_points(const Setting& setting) {
 
 }  // namespace
 
-std::span<const PrimitiveRow> managed_rows() {
-  static const std::array rows{
-      PrimitiveRow{{"prefetch.h2d", "a prefetch of managed memory to the GPU", "events"},
-                   managed_moves,
-                   [](MeasurableDevice&, const Arguments& arguments) {
-                     return prefetch(CopyDirection::host_to_device, bytes(arguments));
-                   }},
-      PrimitiveRow{{"prefetch.d2h", "a prefetch of managed memory to the host", "events"},
-                   managed_moves,
-                   [](MeasurableDevice&, const Arguments& arguments) {
-                     return prefetch(CopyDirection::device_to_host, bytes(arguments));
-                   }},
-      PrimitiveRow{{"prefetch.both", "a prefetch in each direction at once, by two threads", "host"},
-                   large_managed_moves,
-                   [](MeasurableDevice&, const Arguments& arguments) { return prefetch_duplex(bytes(arguments)); },
-                   HostClock::completion},
-      PrimitiveRow{{"demand.h2d", "a kernel that touches every page of managed memory on the host", "events"},
-                   managed_moves,
-                   [](MeasurableDevice& device, const Arguments& arguments) {
-                     return demand_by_kernel(device, bytes(arguments));
-                   }},
-      PrimitiveRow{{"demand.d2h", "host threads that touch every page of managed memory on the GPU", "host"},
-                   demand_by_threads,
-                   [](MeasurableDevice&, const Arguments& arguments) {
-                     return demand_by_host(bytes(arguments), whole(arguments, "threads"));
-                   },
-                   HostClock::completion},
-      PrimitiveRow{
-          {"latency.fault.gpu", "a kernel that touches one page of managed memory on the host, and so on", "events"},
-          fault_points,
-          [](MeasurableDevice& device, const Arguments& arguments) {
-            return faults_of_kernels(device, whole(arguments, "faults"));
-          }},
-      PrimitiveRow{
-          {"latency.fault.host", "a host thread that touches one page after the other on the GPU", "host"},
-          fault_points,
-          [](MeasurableDevice&, const Arguments& arguments) { return faults_of_the_host(whole(arguments, "faults")); },
-          HostClock::completion},
-      PrimitiveRow{
-          {"demand.both", "a kernel and a host thread that touch managed memory of the other side at once", "host"},
-          large_managed_moves,
-          [](MeasurableDevice& device, const Arguments& arguments) { return demand_duplex(device, bytes(arguments)); },
-          HostClock::completion},
-  };
-  return rows;
+std::vector<PrimitiveRow> managed_rows() {
+  RowTable rows;
+  rows.add_each_way(
+      "prefetch.{h2d|d2h}", "a prefetch of managed memory to the {GPU|host}", managed_moves,
+      [](CopyDirection way, MeasurableDevice&, const Arguments& arguments) { return prefetch(way, bytes(arguments)); });
+  rows.add(
+      "prefetch.both", "a prefetch in each direction at once, by two threads", large_managed_moves,
+      [](MeasurableDevice&, const Arguments& arguments) { return prefetch_duplex(bytes(arguments)); },
+      HostClock::completion);
+  rows.add(
+      "demand.h2d", "a kernel that touches every page of managed memory on the host", managed_moves,
+      [](MeasurableDevice& device, const Arguments& arguments) { return demand_by_kernel(device, bytes(arguments)); });
+  rows.add(
+      "demand.d2h", "host threads that touch every page of managed memory on the GPU", demand_by_threads,
+      [](MeasurableDevice&, const Arguments& arguments) {
+        return demand_by_host(bytes(arguments), whole(arguments, "threads"));
+      },
+      HostClock::completion);
+  rows.add("latency.fault.gpu", "a kernel that touches one page of managed memory on the host, and so on", fault_points,
+           [](MeasurableDevice& device, const Arguments& arguments) {
+             return faults_of_kernels(device, whole(arguments, "faults"));
+           });
+  rows.add(
+      "latency.fault.host", "a host thread that touches one page after the other on the GPU", fault_points,
+      [](MeasurableDevice&, const Arguments& arguments) { return faults_of_the_host(whole(arguments, "faults")); },
+      HostClock::completion);
+  rows.add(
+      "demand.both", "a kernel and a host thread that touch managed memory of the other side at once",
+      large_managed_moves,
+      [](MeasurableDevice& device, const Arguments& arguments) { return demand_duplex(device, bytes(arguments)); },
+      HostClock::completion);
+  return rows.all;
 }
 
 }  // namespace shiplap

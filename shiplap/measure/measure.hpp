@@ -22,9 +22,9 @@ enum class Effort : std::uint8_t {
 
 /// A primitive: one row of the table of what is measured.
 struct Primitive {
-  std::string_view name;  ///< name: "copy.pinned.h2d"
-  std::string_view summary;
-  std::string_view clock;  ///< clock: "events" or "host"
+  std::string name;  ///< name: "copy.pinned.h2d"
+  std::string summary;
+  std::string clock;  ///< clock: "events" or "host"
 };
 std::span<const Primitive> primitives();
 

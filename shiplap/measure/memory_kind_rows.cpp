@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "shiplap/measure/rows.hpp"
 
@@ -49,11 +48,9 @@ std::vector<Point> flushed_both_points(const Setting& setting) {
 
 std::vector<Point> device_points(const Setting& setting) {
   std::vector<Point> points;
-  for (const Bytes size : no_larger_than(setting.largest, {16_MiB, 64_MiB, 128_MiB})) {
-    Point point{fmt::format("{} x 2, 8", to_string(size)), {}};
-    for (const double copies : {2.0, 8.0}) point.variants.push_back({{"bytes", in_bytes(size)}, {"copies", copies}});
-    points.push_back(std::move(point));
-  }
+  for (const Bytes size : no_larger_than(setting.largest, {16_MiB, 64_MiB, 128_MiB}))
+    points.push_back(
+        point_over(fmt::format("{} x 2, 8", to_string(size)), "copies", {2, 8}, {{"bytes", in_bytes(size)}}));
   if (points.empty()) throw Unsupported("the largest copy leaves no size beyond the GPU's caches");
   return points;
 }
@@ -72,107 +69,65 @@ std::vector<Point> chase_points(const Setting& setting) {
   std::vector<Bytes> footprints{2_MiB};
   if (!quick(setting)) footprints.push_back(64_MiB);
   std::vector<Point> points;
-  for (const Bytes footprint : no_larger_than(setting.largest, footprints)) {
-    Point point{fmt::format("256, 2048 in {}", to_string(footprint)), {}};
-    for (const double reads : {256.0, 2048.0})
-      point.variants.push_back({{"bytes", in_bytes(footprint)}, {"reads", reads}});
-    points.push_back(std::move(point));
-  }
+  for (const Bytes footprint : no_larger_than(setting.largest, footprints))
+    points.push_back(point_over(fmt::format("256, 2048 in {}", to_string(footprint)), "reads", {256, 2048},
+                                {{"bytes", in_bytes(footprint)}}));
   if (points.empty()) throw Unsupported("the largest copy leaves no memory to read");
   return points;
 }
 
 std::vector<Point> one_byte(const Setting&) { return size_points({1_B}); }
 
-template <CopyDirection way>
-Trial spread_over_streams(MeasurableDevice&, const Arguments& arguments) {
-  return spread_burst(way, bytes(arguments), whole(arguments, "copies"), whole(arguments, "streams"));
-}
-template <MemoryKind kind>
-Trial chase_of(MeasurableDevice& device, const Arguments& arguments) {
-  return pointer_chase(device, kind, bytes(arguments), whole(arguments, "reads"));
+auto chase_of(MemoryKind kind) {
+  return [kind](MeasurableDevice& device, const Arguments& arguments) {
+    return pointer_chase(device, kind, bytes(arguments), whole(arguments, "reads"));
+  };
 }
 
 }  // namespace
 
-std::span<const PrimitiveRow> memory_kind_rows() {
-  static const std::array rows{
-      PrimitiveRow{{"copy.pageable.h2d", "one copy from pageable memory to the GPU", "events"},
-                   pageable_points,
-                   copy_of<host_to_device, MemoryKind::pageable>},
-      PrimitiveRow{{"copy.pageable.d2h", "one copy from the GPU to pageable memory", "events"},
-                   pageable_points,
-                   copy_of<device_to_host, MemoryKind::pageable>},
-      PrimitiveRow{{"copy.pageable.both", "one copy in each direction with pageable memory, by two threads", "events"},
-                   both_points,
-                   duplex_of<MemoryKind::pageable>},
-      PrimitiveRow{
-          {"copy.pageable.h2d.flushed", "the same as copy.pageable.h2d with nothing in the CPU's caches", "events"},
-          flushed_points,
-          flushed_copy_of<host_to_device, MemoryKind::pageable>},
-      PrimitiveRow{
-          {"copy.pageable.d2h.flushed", "the same as copy.pageable.d2h with nothing in the CPU's caches", "events"},
-          flushed_points,
-          flushed_copy_of<device_to_host, MemoryKind::pageable>},
-      PrimitiveRow{
-          {"copy.pageable.both.flushed", "the same as copy.pageable.both with nothing in the CPU's caches", "events"},
-          flushed_both_points,
-          flushed_duplex_of<MemoryKind::pageable>},
-      PrimitiveRow{{"copy.pinned.both", "one copy in each direction with pinned memory, by two threads", "events"},
-                   both_points,
-                   duplex_of<MemoryKind::pinned>},
-      PrimitiveRow{
-          {"copy.pinned.h2d.flushed", "the same as copy.pinned.h2d with nothing in the CPU's caches", "events"},
-          some_points,
-          flushed_copy_of<host_to_device>},
-      PrimitiveRow{
-          {"copy.pinned.d2h.flushed", "the same as copy.pinned.d2h with nothing in the CPU's caches", "events"},
-          some_points,
-          flushed_copy_of<device_to_host>},
-      PrimitiveRow{
-          {"copy.pinned.both.flushed", "the same as copy.pinned.both with nothing in the CPU's caches", "events"},
-          flushed_both_points,
-          flushed_duplex_of<MemoryKind::pinned>},
-      PrimitiveRow{{"copy.driver_pinned.h2d", "one copy to the GPU from memory that the driver allocated", "events"},
-                   some_points,
-                   copy_of<host_to_device, MemoryKind::driver_pinned>},
-      PrimitiveRow{{"copy.driver_pinned.d2h", "one copy from the GPU to memory that the driver allocated", "events"},
-                   some_points,
-                   copy_of<device_to_host, MemoryKind::driver_pinned>},
-      PrimitiveRow{{"copy.write_combined.h2d", "one copy to the GPU from write-combined memory", "events"},
-                   some_points,
-                   copy_of<host_to_device, MemoryKind::write_combined>},
-      PrimitiveRow{{"copy.write_combined.d2h", "one copy from the GPU to write-combined memory", "events"},
-                   write_combined_points_to_host,
-                   copy_of<device_to_host, MemoryKind::write_combined>},
-      PrimitiveRow{{"copy.device", "copies inside the memory of the GPU back to back", "events"},
-                   device_points,
-                   [](MeasurableDevice&, const Arguments& arguments) {
-                     return device_copies(bytes(arguments), whole(arguments, "copies"));
-                   }},
-      PrimitiveRow{{"spread.pinned.h2d", "copies to the GPU distributed over several streams", "events"},
-                   spread_points,
-                   spread_over_streams<host_to_device>},
-      PrimitiveRow{{"spread.pinned.d2h", "copies from the GPU distributed over several streams", "events"},
-                   spread_points,
-                   spread_over_streams<device_to_host>},
-      PrimitiveRow{{"latency.copy.h2d", "a copy of one byte to the GPU until the host knows that it has ended", "host"},
-                   one_byte,
-                   copy_of<host_to_device>,
-                   HostClock::completion},
-      PrimitiveRow{
-          {"latency.copy.d2h", "a copy of one byte from the GPU until the host knows that it has ended", "host"},
-          one_byte,
-          copy_of<device_to_host>,
-          HostClock::completion},
-      PrimitiveRow{{"latency.chase.host", "reads of host memory by one thread of the GPU, one after another", "events"},
-                   chase_points,
-                   chase_of<MemoryKind::mapped>},
-      PrimitiveRow{{"latency.chase.device", "dependent loads from device memory", "events"},
-                   chase_points,
-                   chase_of<MemoryKind::device>},
-  };
-  return rows;
+std::vector<PrimitiveRow> memory_kind_rows() {
+  using enum MemoryKind;
+  RowTable rows;
+  rows.add_each_way("copy.pageable.{h2d|d2h}", "one copy from {pageable memory to the GPU|the GPU to pageable memory}",
+                    pageable_points, copy_of(pageable));
+  rows.add("copy.pageable.both", "one copy in each direction with pageable memory, by two threads", both_points,
+           duplex_of(pageable));
+  rows.add_each_way("copy.pageable.{h2d|d2h}.flushed",
+                    "the same as copy.pageable.{h2d|d2h} with nothing in the CPU's caches", flushed_points,
+                    flushed_of(copy_of(pageable)));
+  rows.add("copy.pageable.both.flushed", "the same as copy.pageable.both with nothing in the CPU's caches",
+           flushed_both_points, flushed_of(duplex_of(pageable)));
+  rows.add("copy.pinned.both", "one copy in each direction with pinned memory, by two threads", both_points,
+           duplex_of(pinned));
+  rows.add_each_way("copy.pinned.{h2d|d2h}.flushed",
+                    "the same as copy.pinned.{h2d|d2h} with nothing in the CPU's caches", some_points,
+                    flushed_of(copy_of(pinned)));
+  rows.add("copy.pinned.both.flushed", "the same as copy.pinned.both with nothing in the CPU's caches",
+           flushed_both_points, flushed_of(duplex_of(pinned)));
+  rows.add_each_way("copy.driver_pinned.{h2d|d2h}",
+                    "one copy {to|from} the GPU {from|to} memory that the driver allocated", some_points,
+                    copy_of(driver_pinned));
+  rows.add_way(host_to_device, "copy.write_combined.h2d", "one copy to the GPU from write-combined memory", some_points,
+               copy_of(write_combined));
+  rows.add_way(device_to_host, "copy.write_combined.d2h", "one copy from the GPU to write-combined memory",
+               write_combined_points_to_host, copy_of(write_combined));
+  rows.add("copy.device", "copies inside the memory of the GPU back to back", device_points,
+           [](MeasurableDevice&, const Arguments& arguments) {
+             return device_copies(bytes(arguments), whole(arguments, "copies"));
+           });
+  rows.add_each_way("spread.pinned.{h2d|d2h}", "copies {to|from} the GPU distributed over several streams",
+                    spread_points, [](CopyDirection way, MeasurableDevice&, const Arguments& arguments) {
+                      return spread_burst(way, bytes(arguments), whole(arguments, "copies"),
+                                          whole(arguments, "streams"));
+                    });
+  rows.add_each_way("latency.copy.{h2d|d2h}",
+                    "a copy of one byte {to|from} the GPU until the host knows that it has ended", one_byte,
+                    copy_of(pinned), HostClock::completion);
+  rows.add("latency.chase.host", "reads of host memory by one thread of the GPU, one after another", chase_points,
+           chase_of(mapped));
+  rows.add("latency.chase.device", "dependent loads from device memory", chase_points, chase_of(device));
+  return rows.all;
 }
 
 }  // namespace shiplap

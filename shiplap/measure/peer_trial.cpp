@@ -7,10 +7,6 @@
 namespace shiplap {
 namespace {
 
-BufferId on_gpu(Trial& trial, std::string name, std::uint16_t gpu, Bytes size, MemoryKind kind = MemoryKind::device) {
-  return trial.schedule.add_buffer({.name = std::move(name), .place = Place::gpu(gpu), .memory = kind, .size = size});
-}
-
 void add_copies(Trial& trial, Ends ends, StreamId stream, Bytes size, unsigned copies) {
   trial.transfers.push_back({ends.from, ends.to, size * copies});
   add_burst(trial, ends, stream, size, copies);
@@ -22,9 +18,9 @@ Trial peer_copies(const PeerCopies& wanted) {
   Trial trial;
   trial.schedule.peer_access = wanted.access;
   const auto way = [&](std::uint16_t from, std::uint16_t to) {
-    const BufferId source = on_gpu(trial, fmt::format("source on GPU {}", from), from, wanted.size * wanted.copies);
+    const BufferId source = add_on_gpu(trial, fmt::format("source on GPU {}", from), wanted.size * wanted.copies, from);
     const BufferId destination =
-        on_gpu(trial, fmt::format("destination on GPU {}", to), to, wanted.size * wanted.copies);
+        add_on_gpu(trial, fmt::format("destination on GPU {}", to), wanted.size * wanted.copies, to);
     const StreamId stream = trial.schedule.add_stream(fmt::format("from GPU {}", from), Place::gpu(from));
     add_copies(trial, {source, destination}, stream, wanted.size, wanted.copies);
   };
@@ -38,9 +34,9 @@ Trial peer_kernels(MeasurableDevice& device, const PeerKernels& wanted) {
   Trial trial;
   const auto on = [&](std::uint16_t gpu, std::uint16_t peer) {
     const BufferId from =
-        on_gpu(trial, fmt::format("source of GPU {}'s kernels", gpu), reads ? peer : gpu, wanted.size);
+        add_on_gpu(trial, fmt::format("source of GPU {}'s kernels", gpu), wanted.size, reads ? peer : gpu);
     const BufferId to =
-        on_gpu(trial, fmt::format("destination of GPU {}'s kernels", gpu), reads ? gpu : peer, wanted.size);
+        add_on_gpu(trial, fmt::format("destination of GPU {}'s kernels", gpu), wanted.size, reads ? gpu : peer);
     trial.transfers.push_back({from, to, wanted.size});
     Kernel map = add_kernel(trial, "map", device.probe_kernel(ProbeKernel::Kind::map, wanted.blocks, widest_access));
     map.operands = {{{from, Bytes{0}, wanted.size}, AccessMode::read},
@@ -50,8 +46,7 @@ Trial peer_kernels(MeasurableDevice& device, const PeerKernels& wanted) {
                   .bytes = wanted.size,
                   .in_flight = Bytes{map_probe_threads} * widest_access * std::min(map.blocks, map.resident_blocks)}};
     const StreamId stream = trial.schedule.add_stream(fmt::format("kernels of GPU {}", gpu), Place::gpu(gpu));
-    for (std::uint32_t i = 0; i < wanted.kernels; ++i)
-      trial.schedule.add({.what = map, .stream = stream, .after = {}, .chunk = i});
+    for (std::uint32_t i = 0; i < wanted.kernels; ++i) trial.schedule.add(on_stream(stream, map, i));
   };
   on(0, 1);
   if (wanted.both) on(1, 0);
@@ -60,12 +55,12 @@ Trial peer_kernels(MeasurableDevice& device, const PeerKernels& wanted) {
 
 Trial peer_chase(MeasurableDevice& device, Bytes footprint, unsigned reads) {
   Trial trial;
-  const BufferId buffer = on_gpu(trial, "what is read", 1, footprint);
+  const BufferId buffer = add_on_gpu(trial, "what is read", footprint, 1);
   trial.kept.push_back(buffer);
   Kernel chase = add_kernel(trial, "chase", device.probe_kernel(ProbeKernel::Kind::chase, 1, reads));
   chase.operands = {{{buffer, Bytes{0}, footprint}, AccessMode::read}};
   chase.flows = {{.buffer = buffer, .bytes = chase_read_size * reads, .in_flight = chase_read_size}};
-  trial.schedule.add({.what = chase, .stream = trial.schedule.add_stream("kernel"), .after = {}});
+  trial.schedule.add(on_stream(trial.schedule.add_stream("kernel"), chase));
   return trial;
 }
 
@@ -74,16 +69,13 @@ Trial all_copies(const AllCopies& wanted) {
   const Bytes all = wanted.size * wanted.copies;
   for (std::uint16_t gpu = 0; gpu < wanted.gpus; ++gpu) {
     const auto host = [&](const char* role) {
-      return trial.schedule.add_buffer({.name = fmt::format("host {} for GPU {}", role, gpu),
-                                        .place = Place::host(),
-                                        .memory = MemoryKind::pinned,
-                                        .size = all});
+      return add_on_host(trial, fmt::format("host {} for GPU {}", role, gpu), MemoryKind::pinned, all);
     };
     if (wanted.to_device)
-      add_copies(trial, {host("source"), on_gpu(trial, fmt::format("destination on GPU {}", gpu), gpu, all)},
+      add_copies(trial, {host("source"), add_on_gpu(trial, fmt::format("destination on GPU {}", gpu), all, gpu)},
                  trial.schedule.add_stream(fmt::format("to GPU {}", gpu), Place::gpu(gpu)), wanted.size, wanted.copies);
     if (wanted.from_device)
-      add_copies(trial, {on_gpu(trial, fmt::format("source on GPU {}", gpu), gpu, all), host("destination")},
+      add_copies(trial, {add_on_gpu(trial, fmt::format("source on GPU {}", gpu), all, gpu), host("destination")},
                  trial.schedule.add_stream(fmt::format("from GPU {}", gpu), Place::gpu(gpu)), wanted.size,
                  wanted.copies);
   }
@@ -94,7 +86,7 @@ Trial managed_to_peer(MeasurableDevice& device, Bytes size, bool on_demand, bool
   Trial trial;
   trial.schedule.agents.clear();
   const auto move = [&](std::uint16_t from, std::uint16_t to) {
-    const BufferId buffer = on_gpu(trial, fmt::format("managed, on GPU {}", from), from, size, MemoryKind::managed);
+    const BufferId buffer = add_on_gpu(trial, fmt::format("managed, on GPU {}", from), size, from, MemoryKind::managed);
     trial.kept.push_back(buffer);
     const StreamId stream = trial.schedule.add_stream(fmt::format("GPU {}", to), Place::gpu(to));
     const AgentId agent{static_cast<std::uint32_t>(trial.schedule.agents.size())};
@@ -109,16 +101,7 @@ Trial managed_to_peer(MeasurableDevice& device, Bytes size, bool on_demand, bool
   move(0, 1);
   if (both) move(1, 0);
 
-  Schedule before;
-  before.buffers = trial.schedule.buffers;
-  const StreamId stream = before.add_stream("bring back");
-  for (std::uint32_t b = 0; b < before.buffers.size(); ++b) {
-    Buffer& buffer = before.buffers[b];
-    before.add(
-        {.what = Prefetch{.region = {BufferId{b}, Bytes{0}, size}, .to = buffer.place}, .stream = stream, .after = {}});
-    buffer.place = Place::gpu(buffer.place.index == 0 ? 1 : 0);  // location after the previous run
-  }
-  trial.before = std::move(before);
+  bring_back(trial, [](Place place) { return Place::gpu(place.index == 0 ? 1 : 0); });
   return trial;
 }
 

@@ -28,7 +28,7 @@ std::vector<const PrimitiveRow*> matching_rows(const std::string& only) {
   std::vector<std::string_view> names;
   for (const PrimitiveRow& row : primitive_rows()) {
     names.push_back(row.primitive.name);
-    if (fnmatch(only.c_str(), std::string(row.primitive.name).c_str(), 0) == 0) selected.push_back(&row);
+    if (fnmatch(only.c_str(), row.primitive.name.c_str(), 0) == 0) selected.push_back(&row);
   }
   if (selected.empty())
     throw UsageError(fmt::format("no primitive matches '{}'; there are: {}", only, fmt::join(names, ", ")));
@@ -42,7 +42,7 @@ std::vector<const PrimitiveRow*> matching_rows(const std::string& only) {
 std::span<const PrimitiveRow> primitive_rows() {
   static const std::vector<PrimitiveRow> table = [] {
     std::vector<PrimitiveRow> all;
-    for (const auto rows :
+    for (const std::vector<PrimitiveRow>& rows :
          {link_rows(), memory_kind_rows(), managed_rows(), host_rows(), call_rows(), numa_rows(), peer_rows(),
           launch_rows(), submission_rows(), zero_copy_rows(), kernel_rows(), event_rows(), block_rows(), beside_rows()})
       all.insert(all.end(), rows.begin(), rows.end());

@@ -1,6 +1,7 @@
 // The table of primitives: the points of each one, and the schedule that is timed at a point.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -37,9 +38,9 @@ enum class HostClock : std::uint8_t {
 struct PrimitiveRow {
   Primitive primitive;
   /// The points of the row. Throws Unsupported with the reason when the device supports none.
-  std::vector<Point> (*points)(const Setting&);
+  std::function<std::vector<Point>(const Setting&)> points;
   /// The schedule of a variant of a point. Throws Unsupported when the device cannot run it.
-  Trial (*trial)(MeasurableDevice&, const Arguments&);
+  std::function<Trial(MeasurableDevice&, const Arguments&)> trial;
   HostClock host_clock = HostClock::submission;
 };
 std::span<const PrimitiveRow> primitive_rows();

@@ -6,7 +6,11 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <span>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "shiplap/core/error.hpp"
@@ -15,23 +19,38 @@
 
 namespace shiplap {
 
-using CopyDirection::device_to_host;
-using CopyDirection::host_to_device;
+std::vector<PrimitiveRow> link_rows();
+std::vector<PrimitiveRow> memory_kind_rows();
+std::vector<PrimitiveRow> managed_rows();
+std::vector<PrimitiveRow> host_rows();
+std::vector<PrimitiveRow> call_rows();
+std::vector<PrimitiveRow> peer_rows();
+std::vector<PrimitiveRow> launch_rows();
+std::vector<PrimitiveRow> submission_rows();
+std::vector<PrimitiveRow> numa_rows();
+std::vector<PrimitiveRow> zero_copy_rows();
+std::vector<PrimitiveRow> kernel_rows();
+std::vector<PrimitiveRow> event_rows();
+std::vector<PrimitiveRow> block_rows();
+std::vector<PrimitiveRow> beside_rows();
 
-std::span<const PrimitiveRow> link_rows();
-std::span<const PrimitiveRow> memory_kind_rows();
-std::span<const PrimitiveRow> managed_rows();
-std::span<const PrimitiveRow> host_rows();
-std::span<const PrimitiveRow> call_rows();
-std::span<const PrimitiveRow> peer_rows();
-std::span<const PrimitiveRow> launch_rows();
-std::span<const PrimitiveRow> submission_rows();
-std::span<const PrimitiveRow> numa_rows();
-std::span<const PrimitiveRow> zero_copy_rows();
-std::span<const PrimitiveRow> kernel_rows();
-std::span<const PrimitiveRow> event_rows();
-std::span<const PrimitiveRow> block_rows();
-std::span<const PrimitiveRow> beside_rows();
+/// The rows of a file, in the order of the table. A row is timed by events, or by the host's clock when one is given.
+struct RowTable {
+  using MakePoints = std::function<std::vector<Point>(const Setting&)>;
+  using MakeTrial = std::function<Trial(MeasurableDevice&, const Arguments&)>;
+  using MakeDirectedTrial = std::function<Trial(CopyDirection, MeasurableDevice&, const Arguments&)>;
+
+  std::vector<PrimitiveRow> all;
+
+  void add(std::string name, std::string summary, MakePoints, MakeTrial, std::optional<HostClock> = {});
+  /// Adds the row of one direction. "{to|from}" in a text stands for "to" in the row of H2D and for "from" in that of
+  /// D2H.
+  void add_way(CopyDirection, std::string_view name, std::string_view summary, MakePoints, MakeDirectedTrial,
+               std::optional<HostClock> = {});
+  /// Adds the row of H2D and then that of D2H.
+  void add_each_way(std::string_view name, std::string_view summary, const MakePoints&, const MakeDirectedTrial&,
+                    std::optional<HostClock> = {});
+};
 
 inline unsigned whole(const Arguments& arguments, const char* name) {
   return static_cast<unsigned>(arguments.at(name));
@@ -50,15 +69,25 @@ inline std::vector<Point> size_points(const std::vector<Bytes>& sizes, const Arg
   return points;
 }
 
-/// One point whose variants differ in a count.
-inline Point count_point(const char* name, const std::vector<unsigned>& values, const Arguments& fixed = {}) {
-  Point point{fmt::format("{} {}", fmt::join(values, ", "), name), {}};
-  for (const unsigned value : values) {
-    Arguments arguments = fixed;
-    arguments[name] = value;
-    point.variants.push_back(std::move(arguments));
-  }
+/// One point whose variants differ in an argument.
+inline Point point_over(std::string label, const char* name, const std::vector<double>& values,
+                        const Arguments& fixed = {}) {
+  Point point{std::move(label), {}};
+  for (const double value : values) (point.variants.emplace_back(fixed))[name] = value;
   return point;
+}
+/// One point whose variants differ in a count.
+inline Point count_point(const char* name, const std::vector<double>& values, const Arguments& fixed = {}) {
+  return point_over(fmt::format("{} {}", fmt::join(values, ", "), name), name, values, fixed);
+}
+/// One point whose variants differ in a count, on every device.
+inline auto counts_of(const char* name, const std::vector<double>& values, const Arguments& fixed = {}) {
+  return [points = std::vector{count_point(name, values, fixed)}](const Setting&) { return points; };
+}
+/// One point in which a number of threads copies or touches memory of this size.
+inline Point point_by_threads(Bytes size, double threads) {
+  return {fmt::format("{} by {} thread(s)", to_string(size), threads),
+          {{{"bytes", in_bytes(size)}, {"threads", threads}}}};
 }
 
 /// Throws Unsupported in a quick measurement: these points take too long for it.
@@ -83,26 +112,21 @@ inline std::vector<Bytes> no_larger_than(Bytes largest, std::vector<Bytes> sizes
   return sizes;
 }
 
-// The next functions make trials that several files use.
-template <CopyDirection way, MemoryKind kind = MemoryKind::pinned>
-Trial copy_of(MeasurableDevice&, const Arguments& arguments) {
-  return copy_burst(way, bytes(arguments), 1, kind);
+/// One copy between the GPU and memory of this kind.
+inline auto copy_of(MemoryKind kind) {
+  return [kind](CopyDirection way, MeasurableDevice&, const Arguments& arguments) {
+    return copy_burst(way, bytes(arguments), 1, kind);
+  };
 }
-template <CopyDirection way>
-Trial burst_of(MeasurableDevice&, const Arguments& arguments) {
+inline Trial burst_of(CopyDirection way, MeasurableDevice&, const Arguments& arguments) {
   return copy_burst(way, bytes(arguments), whole(arguments, "copies"));
 }
-template <CopyDirection way, MemoryKind kind = MemoryKind::pinned>
-Trial flushed_copy_of(MeasurableDevice&, const Arguments& arguments) {
-  return flushed_copy(way, bytes(arguments), kind);
+inline auto duplex_of(MemoryKind kind) {
+  return [kind](MeasurableDevice&, const Arguments& arguments) { return duplex_copies(bytes(arguments), kind); };
 }
-template <MemoryKind kind>
-Trial duplex_of(MeasurableDevice&, const Arguments& arguments) {
-  return duplex_copies(bytes(arguments), kind);
-}
-template <MemoryKind kind>
-Trial flushed_duplex_of(MeasurableDevice&, const Arguments& arguments) {
-  return flushed(duplex_copies(bytes(arguments), kind));
+/// The trials of `make` with nothing in the CPU's caches.
+inline auto flushed_of(auto make) {
+  return [make](auto&&... how) { return flushed(make(how...)); };
 }
 
 }  // namespace shiplap

@@ -3,31 +3,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "shiplap/measure/trial_parts.hpp"
-#include "shiplap/measure/trial_variants.hpp"
 
 namespace shiplap {
 namespace {
 
 Ends add_ends(Trial& trial, CopyDirection way, Bytes size, MemoryKind kind = MemoryKind::pinned) {
-  const bool to_device = way == CopyDirection::host_to_device;
-  const Buffer host{
-      .name = to_device ? "host source" : "host destination", .place = Place::host(), .memory = kind, .size = size};
-  const Buffer device{.name = to_device ? "device destination" : "device source",
-                      .place = Place::gpu(0),
-                      .memory = MemoryKind::device,
-                      .size = size};
-  const BufferId from = trial.schedule.add_buffer(to_device ? host : device);
-  const BufferId to = trial.schedule.add_buffer(to_device ? device : host);
+  const bool to_device = way == host_to_device;
+  const BufferId from =
+      to_device ? add_on_host(trial, "host source", kind, size) : add_on_gpu(trial, "device source", size);
+  const BufferId to =
+      to_device ? add_on_gpu(trial, "device destination", size) : add_on_host(trial, "host destination", kind, size);
   trial.transfers.push_back({from, to, size});
   return {from, to};
-}
-
-CopyDirection opposite(CopyDirection way) {
-  return way == CopyDirection::host_to_device ? CopyDirection::device_to_host : CopyDirection::host_to_device;
 }
 
 /// Size and number of the background copies beside chains and sequences of kernels. At 55 GB/s (H200, PCIe 5 x16;
@@ -57,12 +47,6 @@ Kernel add_empty_kernel(Trial& trial, MeasurableDevice& device) {
   return add_kernel(trial, "empty", device.probe_kernel(ProbeKernel::Kind::empty, 1, 0));
 }
 
-/// A copy of the schedule without its ops.
-Schedule without_ops(Schedule schedule) {
-  schedule.ops.clear();
-  return schedule;
-}
-
 }  // namespace
 
 Trial copy_burst(CopyDirection way, Bytes size, unsigned copies, MemoryKind host) {
@@ -73,8 +57,6 @@ Trial copy_burst(CopyDirection way, Bytes size, unsigned copies, MemoryKind host
   return trial;
 }
 
-Trial flushed_copy(CopyDirection way, Bytes size, MemoryKind host) { return flushed(copy_burst(way, size, 1, host)); }
-
 Trial spread_burst(CopyDirection way, Bytes size, unsigned copies, unsigned streams) {
   Trial trial;
   const Ends ends = add_ends(trial, way, size * copies);
@@ -84,11 +66,11 @@ Trial spread_burst(CopyDirection way, Bytes size, unsigned copies, unsigned stre
 }
 
 Trial one_in_each(MeasurableDevice& device, Bytes size, unsigned streams, unsigned watched) {
-  Trial trial = spread_burst(CopyDirection::host_to_device, size, streams, streams);
+  Trial trial = spread_burst(host_to_device, size, streams, streams);
   const Kernel empty = add_empty_kernel(trial, device);
   trial.timed = trial.schedule.add_stream("watcher");
-  trial.schedule.add({.what = empty, .stream = trial.timed, .after = {}});
-  trial.schedule.add({.what = empty, .stream = trial.timed, .after = {OpId{watched}}});
+  trial.schedule.add(on_stream(trial.timed, empty));
+  trial.schedule.add(on_stream(trial.timed, empty, 0, {OpId{watched}}));
   return trial;
 }
 
@@ -96,8 +78,7 @@ Trial duplex_copies(Bytes size, MemoryKind host) {
   Trial trial;
   trial.schedule.agents = {{"to the GPU"}, {"from the GPU"}};
   for (std::uint32_t i = 0; i < 2; ++i) {
-    const auto way = i == 0 ? CopyDirection::host_to_device : CopyDirection::device_to_host;
-    const Ends ends = add_ends(trial, way, size, host);
+    const Ends ends = add_ends(trial, both_directions[i], size, host);
     Op op = copy_op(ends, trial.schedule.add_stream(trial.schedule.agents[i].name), size, 0);
     op.agent = AgentId{i};
     op.chunk = i;
@@ -108,11 +89,7 @@ Trial duplex_copies(Bytes size, MemoryKind host) {
 
 Trial device_copies(Bytes size, unsigned copies) {
   Trial trial;
-  const auto buffer = [&](const char* name) {
-    return trial.schedule.add_buffer(
-        {.name = name, .place = Place::gpu(0), .memory = MemoryKind::device, .size = size * copies});
-  };
-  const Ends ends{buffer("source"), buffer("destination")};
+  const Ends ends{add_on_gpu(trial, "source", size * copies), add_on_gpu(trial, "destination", size * copies)};
   trial.transfers.push_back({ends.from, ends.to, size * copies});
   const StreamId stream = trial.schedule.add_stream("copies");
   add_burst(trial, ends, stream, size, copies);
@@ -123,8 +100,8 @@ Trial pointer_chase(MeasurableDevice& device, MemoryKind kind, Bytes footprint, 
   Trial trial;
   const bool on_host = kind != MemoryKind::device;
   Kernel chase = add_kernel(trial, "chase", device.probe_kernel(ProbeKernel::Kind::chase, 1, reads));
-  const BufferId buffer = trial.schedule.add_buffer(
-      {.name = "what is read", .place = on_host ? Place::host() : Place::gpu(0), .memory = kind, .size = footprint});
+  const BufferId buffer =
+      on_host ? add_on_host(trial, "what is read", kind, footprint) : add_on_gpu(trial, "what is read", footprint);
   trial.kept.push_back(buffer);
   if (on_host) {
     chase.work = Seconds{0};
@@ -133,19 +110,16 @@ Trial pointer_chase(MeasurableDevice& device, MemoryKind kind, Bytes footprint, 
   }
   chase.operands = {{{buffer, Bytes{0}, footprint}, AccessMode::read}};
   const StreamId stream = trial.schedule.add_stream("kernel");
-  if (on_host) {
-    trial.schedule.add({.what = chase, .stream = stream, .after = {}});
-    return trial;
+  if (!on_host) {
+    // A kernel streams other memory through the GPU caches, which would otherwise still hold data of the previous run.
+    const BufferId other = add_on_gpu(trial, "other memory", more_than_caches_hold);
+    Kernel streaming =
+        add_kernel(trial, "stream", device.probe_kernel(ProbeKernel::Kind::stream, 1, in_bytes(more_than_caches_hold)));
+    streaming.operands = {{{other, Bytes{0}, more_than_caches_hold}, AccessMode::write}};
+    trial.before = trial.schedule;
+    trial.before->add(on_stream(stream, streaming));
   }
-  // A kernel streams other memory through the GPU caches, which would otherwise still hold data of the previous run.
-  const BufferId other = trial.schedule.add_buffer(
-      {.name = "other memory", .place = Place::gpu(0), .memory = MemoryKind::device, .size = more_than_caches_hold});
-  Kernel streaming =
-      add_kernel(trial, "stream", device.probe_kernel(ProbeKernel::Kind::stream, 1, in_bytes(more_than_caches_hold)));
-  streaming.operands = {{{other, Bytes{0}, more_than_caches_hold}, AccessMode::write}};
-  trial.before = without_ops(trial.schedule);
-  trial.before->add({.what = streaming, .stream = stream, .after = {}});
-  trial.schedule.add({.what = chase, .stream = stream, .after = {}});
+  trial.schedule.add(on_stream(stream, chase));
   return trial;
 }
 
@@ -155,8 +129,8 @@ Trial empty_pipeline(MeasurableDevice& device, const EmptyPipeline& wanted) {
   const auto ends = [&](bool wants, CopyDirection way) {
     return wants ? add_ends(trial, way, wanted.size * wanted.chunks) : Ends{};
   };
-  const Ends in = ends(wanted.to_device, CopyDirection::host_to_device);
-  const Ends out = ends(wanted.from_device, CopyDirection::device_to_host);
+  const Ends in = ends(wanted.to_device, host_to_device);
+  const Ends out = ends(wanted.from_device, device_to_host);
   std::vector<StreamId> streams;
   for (unsigned q = 0; q < std::max(3u, wanted.streams); ++q)
     streams.push_back(trial.schedule.add_stream(fmt::format("stream {}", q)));
@@ -168,7 +142,7 @@ Trial empty_pipeline(MeasurableDevice& device, const EmptyPipeline& wanted) {
       before = {trial.schedule.add(op)};
     };
     if (wanted.to_device) add(copy_op(in, {}, wanted.size, i), 0);
-    add({.what = empty, .stream = {}, .after = {}, .chunk = i}, 1);
+    add(on_stream({}, empty, i), 1);
     if (wanted.from_device) add(copy_op(out, {}, wanted.size, i), 2);
   }
   return trial;
@@ -185,7 +159,7 @@ Trial kernel_row(MeasurableDevice& device, unsigned count) {
   Trial trial;
   const Kernel empty = add_empty_kernel(trial, device);
   const StreamId stream = trial.schedule.add_stream("kernels");
-  for (unsigned i = 0; i < count; ++i) trial.schedule.add({.what = empty, .stream = stream, .after = {}, .chunk = i});
+  for (unsigned i = 0; i < count; ++i) trial.schedule.add(on_stream(stream, empty, i));
   return trial;
 }
 
@@ -198,19 +172,17 @@ Trial spaced_kernels(MeasurableDevice& device, const SpacedKernels& wanted) {
   if (wanted.waiting) {
     const StreamId stream = trial.schedule.add_stream("before");
     for (unsigned i = 0; i < wanted.kernels; ++i)
-      long_before.push_back(trial.schedule.add({.what = empty, .stream = stream, .after = {}, .chunk = i}));
+      long_before.push_back(trial.schedule.add(on_stream(stream, empty, i)));
   }
   const StreamId behind = wanted.recorded ? trial.schedule.add_stream("behind") : StreamId{};
   for (unsigned i = 0; i < wanted.kernels; ++i) {
     std::vector<OpId> after;
     if (wanted.waiting) after.push_back(long_before[i]);
-    const OpId kernel =
-        trial.schedule.add({.what = spin, .stream = trial.timed, .after = std::move(after), .chunk = i});
-    if (wanted.recorded) trial.schedule.add({.what = empty, .stream = behind, .after = {kernel}, .chunk = i});
+    const OpId kernel = trial.schedule.add(on_stream(trial.timed, spin, i, std::move(after)));
+    if (wanted.recorded) trial.schedule.add(on_stream(behind, empty, i, {kernel}));
   }
   if (wanted.busy)
-    for (const CopyDirection way : {CopyDirection::host_to_device, CopyDirection::device_to_host})
-      add_load(trial, way, load_size, load_copies);
+    for (const CopyDirection way : both_directions) add_load(trial, way, load_size, load_copies);
   return trial;
 }
 
@@ -221,17 +193,15 @@ Trial followers(MeasurableDevice& device, unsigned launches, unsigned followers)
   std::vector<StreamId> streams;
   for (unsigned f = 0; f < followers; ++f) streams.push_back(trial.schedule.add_stream(fmt::format("follower {}", f)));
   for (unsigned i = 0; i < launches; ++i) {
-    const OpId first = trial.schedule.add({.what = empty, .stream = leader, .after = {}, .chunk = i});
-    for (const StreamId stream : streams)
-      trial.schedule.add({.what = empty, .stream = stream, .after = {first}, .chunk = i});
+    const OpId first = trial.schedule.add(on_stream(leader, empty, i));
+    for (const StreamId stream : streams) trial.schedule.add(on_stream(stream, empty, i, {first}));
   }
   return trial;
 }
 
 Trial chain(MeasurableDevice& device, const Chain& chain) {
   const bool copies = chain.link != Chain::Link::kernels;
-  const auto way =
-      chain.link == Chain::Link::from_device ? CopyDirection::device_to_host : CopyDirection::host_to_device;
+  const auto way = chain.link == Chain::Link::from_device ? device_to_host : host_to_device;
   Trial trial;
   const Kernel empty = add_empty_kernel(trial, device);
   const Ends ends = copies ? add_ends(trial, way, chain.size * chain.count) : Ends{};
@@ -245,11 +215,11 @@ Trial chain(MeasurableDevice& device, const Chain& chain) {
       copy.after = before;
       before = {trial.schedule.add(copy)};
     }
-    before = {trial.schedule.add({.what = empty, .stream = stream, .after = before, .chunk = i})};
+    before = {trial.schedule.add(on_stream(stream, empty, i, before))};
   }
   trial.timed = streams[(chain.count - 1) % chain.streams];
   if (!chain.busy) return trial;
-  for (const CopyDirection load : {CopyDirection::host_to_device, CopyDirection::device_to_host})
+  for (const CopyDirection load : both_directions)
     if (!copies || load != way) add_load(trial, load, load_size, load_copies);
   return trial;
 }
@@ -259,10 +229,7 @@ Trial zero_copy_kernels(MeasurableDevice& device, const ZeroCopyTrial& wanted) {
   const auto places = std::max(fewest_places, static_cast<unsigned>(zero_copy_footprint.count / wanted.size.count));
   Trial trial;
   const auto buffer = [&](const char* name, bool on_host, Bytes size) {
-    return trial.schedule.add_buffer({.name = name,
-                                      .place = on_host ? Place::host() : Place::gpu(0),
-                                      .memory = on_host ? MemoryKind::mapped : MemoryKind::device,
-                                      .size = size});
+    return on_host ? add_on_host(trial, name, MemoryKind::mapped, size) : add_on_gpu(trial, name, size);
   };
   const unsigned used = std::min(wanted.kernels, places);
   const Bytes all = wanted.size * used;
@@ -283,7 +250,7 @@ Trial zero_copy_kernels(MeasurableDevice& device, const ZeroCopyTrial& wanted) {
   for (unsigned i = 0; i < wanted.kernels; ++i) {
     const Bytes offset = wanted.size * (i % used);
     map.operands = {{{from, offset, wanted.size}, AccessMode::read}, {{to, offset, wanted.size}, AccessMode::write}};
-    trial.schedule.add({.what = map, .stream = kernels, .after = {}, .chunk = i});
+    trial.schedule.add(on_stream(kernels, map, i));
   }
   trial.timed = kernels;
   if (!wanted.copies) return trial;
@@ -300,17 +267,9 @@ Trial zero_copy_kernels(MeasurableDevice& device, const ZeroCopyTrial& wanted) {
 }
 
 Trial single_kernel(MeasurableDevice& device, ProbeKernel::Kind kind, std::uint64_t blocks, double amount) {
-  constexpr std::array names{"empty", "spin", "stream", "multiply-add", "map", "touch", "chase"};
   Trial trial;
-  Kernel kernel =
-      add_kernel(trial, names.at(static_cast<std::size_t>(kind)), device.probe_kernel(kind, blocks, amount));
-  if (kind == ProbeKernel::Kind::stream) {
-    const Bytes size{static_cast<std::uint64_t>(amount)};
-    const BufferId data = trial.schedule.add_buffer(
-        {.name = "device data", .place = Place::gpu(0), .memory = MemoryKind::device, .size = size});
-    kernel.operands.push_back({.region = {data, Bytes{0}, size}, .mode = AccessMode::write});
-  }
-  trial.schedule.add({.what = kernel, .stream = trial.schedule.add_stream("kernels"), .after = {}});
+  const Kernel kernel = add_working_kernel(trial, device, kind, blocks, amount);
+  trial.schedule.add(on_stream(trial.schedule.add_stream("kernels"), kernel));
   return trial;
 }
 

@@ -2,6 +2,7 @@
 // memory by which its work is verified.
 #pragma once
 
+#include <array>
 #include <map>
 #include <optional>
 #include <string>
@@ -11,6 +12,11 @@
 #include "shiplap/schedule/schedule.hpp"
 
 namespace shiplap {
+
+using CopyDirection::device_to_host;
+using CopyDirection::host_to_device;
+inline constexpr std::array both_directions{host_to_device, device_to_host};
+inline CopyDirection opposite(CopyDirection way) { return way == host_to_device ? device_to_host : host_to_device; }
 
 /// One schedule to be timed, and what belongs to it.
 struct Trial {
@@ -47,9 +53,6 @@ struct Trial {
 /// A burst of `copies` copies of `size` bytes each in one stream, between host memory and the GPU. Every copy has its
 /// own region in source and destination.
 Trial copy_burst(CopyDirection, Bytes size, unsigned copies, MemoryKind host = MemoryKind::pinned);
-
-/// One copy whose host memory is flushed from the CPU caches before each run.
-Trial flushed_copy(CopyDirection, Bytes size, MemoryKind host);
 
 /// Copies of one direction distributed over several streams.
 Trial spread_burst(CopyDirection, Bytes size, unsigned copies, unsigned streams);

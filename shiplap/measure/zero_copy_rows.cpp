@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <functional>
 
@@ -34,13 +33,8 @@ constexpr Bytes long_launch = 64_MiB;
 
 // A point with a small and a large number of kernels (or copies), whose difference contains no start and no end.
 Point mapped_point(std::uint64_t blocks, Bytes size, std::pair<double, double> counts) {
-  Point point{fmt::format("{} blocks, {}", blocks, to_string(size)), {}};
-  for (const double count : {counts.first, counts.second})
-    point.variants.push_back({{"bytes", in_bytes(size)},
-                              {"count", count},
-                              {"blocks", static_cast<double>(blocks)},
-                              {"width", widest_access}});
-  return point;
+  return point_over(fmt::format("{} blocks, {}", blocks, to_string(size)), "count", {counts.first, counts.second},
+                    {{"bytes", in_bytes(size)}, {"blocks", static_cast<double>(blocks)}, {"width", widest_access}});
 }
 /// The given grids, and those of one block per SM, two blocks per SM, and as many blocks as the GPU holds.
 std::vector<std::uint64_t> possible_grids(const Setting& setting, std::vector<std::uint64_t> grids) {
@@ -127,40 +121,40 @@ ZeroCopyTrial kernels_of(ZeroCopyAccess access, const Arguments& arguments, unsi
           .blocks = whole(arguments, "blocks"),
           .width = whole(arguments, "width")};
 }
-template <ZeroCopyAccess access>
-Trial mapped(MeasurableDevice& device, const Arguments& arguments) {
+/// The access of kernels that move bytes in this direction.
+ZeroCopyAccess access_of(CopyDirection way) {
+  return way == host_to_device ? ZeroCopyAccess::read : ZeroCopyAccess::write;
+}
+Trial mapped(ZeroCopyAccess access, MeasurableDevice& device, const Arguments& arguments) {
   return zero_copy_kernels(device, kernels_of(access, arguments, whole(arguments, "count")));
 }
-template <ZeroCopyAccess access>
-Trial mapped_and_flushed(MeasurableDevice& device, const Arguments& arguments) {
-  return flushed(mapped<access>(device, arguments));
+Trial mapped_way(CopyDirection way, MeasurableDevice& device, const Arguments& arguments) {
+  return mapped(access_of(way), device, arguments);
 }
-/// The kernels are timed, and the copies outlast them.
-template <ZeroCopyAccess access, CopyDirection way>
-Trial zero_copy_beside(MeasurableDevice& device, const Arguments& arguments) {
-  ZeroCopyTrial wanted = kernels_of(access, arguments, whole(arguments, "count"));
+/// The kernels are timed, and the copies in the other direction outlast them.
+Trial zero_copy_beside(CopyDirection way, MeasurableDevice& device, const Arguments& arguments) {
+  ZeroCopyTrial wanted = kernels_of(access_of(way), arguments, whole(arguments, "count"));
   using namespace seen_on_h200;
-  const double of_a_block = access == ZeroCopyAccess::write ? written_by_a_block : read_of_a_block;
+  const double of_a_block = way == device_to_host ? written_by_a_block : read_of_a_block;
   const double slowest = std::min(slowest_kernels, of_a_block * arguments.at("blocks"));
-  wanted.copies = way;
+  wanted.copies = opposite(way);
   wanted.copy_size = copy_size_beside(arguments);
   const double copies = wanted.kernels * arguments.at("bytes") / in_bytes(wanted.copy_size);
   wanted.copy_count = 3 + static_cast<unsigned>(copies * fastest_copies / slowest);
   return zero_copy_kernels(device, wanted);
 }
-/// The copies are timed, and the kernels outlast them.
-template <ZeroCopyAccess access, CopyDirection way>
-Trial copies_beside(MeasurableDevice& device, const Arguments& arguments) {
+/// The copies in the other direction are timed, and the kernels outlast them.
+Trial copies_beside(CopyDirection way, MeasurableDevice& device, const Arguments& arguments) {
   const unsigned copies = whole(arguments, "count");
   const Bytes copy = copy_size_beside(arguments);
   using namespace seen_on_h200;
   const bool full = arguments.at("blocks") > 2.0 * device.info().sm_count;
   const double slowest = full ? slowest_copies_of_full_gpu : slowest_copies;
-  const double of_a_block = access == ZeroCopyAccess::write ? most_written_by_a_block : most_read_by_a_block;
+  const double of_a_block = way == device_to_host ? most_written_by_a_block : most_read_by_a_block;
   const double fastest = std::min(fastest_kernels, of_a_block * arguments.at("blocks"));
   const double kernels = copies * in_bytes(copy) / in_bytes(bytes(arguments));
-  ZeroCopyTrial wanted = kernels_of(access, arguments, 3 + static_cast<unsigned>(kernels * fastest / slowest));
-  wanted.copies = way;
+  ZeroCopyTrial wanted = kernels_of(access_of(way), arguments, 3 + static_cast<unsigned>(kernels * fastest / slowest));
+  wanted.copies = opposite(way);
   wanted.copy_size = copy;
   wanted.copy_count = copies;
   wanted.time_copies = true;
@@ -169,41 +163,26 @@ Trial copies_beside(MeasurableDevice& device, const Arguments& arguments) {
 
 }  // namespace
 
-std::span<const PrimitiveRow> zero_copy_rows() {
-  static const std::array rows{
-      PrimitiveRow{{"mapped.read", "kernels that read mapped host memory", "events"},
-                   mapped_points,
-                   mapped<ZeroCopyAccess::read>},
-      PrimitiveRow{{"mapped.write", "kernels that write mapped host memory", "events"},
-                   mapped_points,
-                   mapped<ZeroCopyAccess::write>},
-      PrimitiveRow{{"mapped.both", "kernels that read and write mapped host memory", "events"},
-                   mapped_points,
-                   mapped<ZeroCopyAccess::both>},
-      PrimitiveRow{{"mapped.read.flushed", "the same as mapped.read with nothing in the CPU's caches", "events"},
-                   flushed_mapped_points,
-                   mapped_and_flushed<ZeroCopyAccess::read>},
-      PrimitiveRow{{"mapped.write.flushed", "the same as mapped.write with nothing in the CPU's caches", "events"},
-                   flushed_mapped_points,
-                   mapped_and_flushed<ZeroCopyAccess::write>},
-      PrimitiveRow{
-          {"mapped.read.beside.d2h", "kernels that read mapped host memory beside copies from the GPU", "events"},
-          beside_points,
-          zero_copy_beside<ZeroCopyAccess::read, device_to_host>},
-      PrimitiveRow{
-          {"copies.d2h.beside.read", "copies from the GPU beside kernels that read mapped host memory", "events"},
-          copies_beside_points,
-          copies_beside<ZeroCopyAccess::read, device_to_host>},
-      PrimitiveRow{
-          {"mapped.write.beside.h2d", "kernels that write mapped host memory beside copies to the GPU", "events"},
-          beside_points,
-          zero_copy_beside<ZeroCopyAccess::write, host_to_device>},
-      PrimitiveRow{
-          {"copies.h2d.beside.write", "copies to the GPU beside kernels that write mapped host memory", "events"},
-          copies_beside_points,
-          copies_beside<ZeroCopyAccess::write, host_to_device>},
-  };
-  return rows;
+std::vector<PrimitiveRow> zero_copy_rows() {
+  RowTable rows;
+  rows.add_each_way("mapped.{read|write}", "kernels that {read|write} mapped host memory", mapped_points, mapped_way);
+  rows.add("mapped.both", "kernels that read and write mapped host memory", mapped_points,
+           [](MeasurableDevice& device, const Arguments& arguments) {
+             return mapped(ZeroCopyAccess::both, device, arguments);
+           });
+  rows.add_each_way("mapped.{read|write}.flushed", "the same as mapped.{read|write} with nothing in the CPU's caches",
+                    flushed_mapped_points, [](CopyDirection way, MeasurableDevice& device, const Arguments& arguments) {
+                      return flushed(mapped_way(way, device, arguments));
+                    });
+  for (const CopyDirection way : both_directions) {
+    rows.add_way(way, "mapped.{read.beside.d2h|write.beside.h2d}",
+                 "kernels that {read|write} mapped host memory beside copies {from|to} the GPU", beside_points,
+                 zero_copy_beside);
+    rows.add_way(way, "copies.{d2h.beside.read|h2d.beside.write}",
+                 "copies {from|to} the GPU beside kernels that {read|write} mapped host memory", copies_beside_points,
+                 copies_beside);
+  }
+  return rows.all;
 }
 
 }  // namespace shiplap

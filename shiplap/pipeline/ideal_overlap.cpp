@@ -10,6 +10,7 @@
 #include "shiplap/device/pattern.hpp"
 #include "shiplap/plan/ideal_overlap.hpp"
 #include "shiplap/schedule/schedule.hpp"
+#include "shiplap/strategy/chunk_kernel.hpp"
 
 namespace shiplap {
 namespace {
@@ -19,7 +20,7 @@ Schedule kernel_schedule(const Job& job, std::uint64_t items, std::uint32_t laun
                          std::uint64_t blocks, DeviceRing::Alignment aligned = DeviceRing::Alignment::own) {
   Schedule schedule;
   const StreamId stream = schedule.add_stream("compute");
-  const KernelId kernel = schedule.add_kernel(job.name);
+  schedule.add_kernel(job.name);
   const ItemRange most = launched_items(job, (items + launches - 1) / launches);
   std::vector<Access> operands;
   for (const Array& array : job.arrays) {
@@ -34,20 +35,10 @@ Schedule kernel_schedule(const Job& job, std::uint64_t items, std::uint32_t laun
   }
   for (std::uint32_t p = 0; p * most.count < items; ++p) {
     const std::uint64_t count = std::min(most.count, items - p * most.count);
-    LaunchGrid own_grid = launch_grid(job, count, limits.resident_threads, 1);
-    if (blocks > 0) own_grid.blocks = std::min(own_grid.blocks, blocks);
-    Kernel launch{.kernel = kernel,
-                  .first_item = most.first,
-                  .items = count,
-                  .work = job.cost.points.empty() ? Seconds{0}
-                                                  : kernel_time(job, average_items(job, {most.first, count}), blocks),
-                  .launches = launches_of(job, count),
-                  .waits = job.waits,
-                  .blocks = own_grid.blocks,
-                  .resident_blocks = own_grid.resident_blocks,
-                  .full_rate_blocks = own_grid.full_rate_blocks,
-                  .operands = operands,
-                  .flows = {}};
+    const ItemRange range{most.first, count};
+    Kernel launch = untimed_launch(job, range, limits, blocks);
+    if (!job.cost.points.empty()) launch.work = kernel_time(job, average_items(job, range), blocks);
+    launch.operands = operands;
     schedule.add({.what = std::move(launch), .stream = stream, .agent = AgentId{0}, .after = {}, .chunk = p});
   }
   return schedule;

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/interpolation.hpp"
 #include "shiplap/profile/block_model.hpp"
 
 namespace shiplap {
@@ -13,20 +14,14 @@ BlockCost between(double x, double x0, const BlockCost& a, double x1, const Bloc
           .call = Seconds{std::max(0.0, between(x, x0, a.call.count(), x1, b.call.count()))}};
 }
 
-/// Two neighbouring entries around a value, or the last two for a value above all. Both are the same entry for a value
-/// below the first one, and when there is only one.
-template <class Entry, class Key>
-std::pair<std::size_t, std::size_t> around(std::span<const Entry> entries, double value, const Key& key) {
-  if (entries.size() == 1 || value <= key(entries.front())) return {0, 0};
-  std::size_t above = 1;
-  while (above + 1 < entries.size() && key(entries[above]) < value) ++above;
-  return {above - 1, above};
+/// Two neighbouring entries around a value, or the last two for a value above all.
+auto around(const auto& entries, double value, const auto& key) {
+  return neighbours(entries, value, key, BeyondLast::last_two_rows);
 }
 
 template <class T>
 Interval<T> mixed(const Interval<T>& a, const Interval<T>& b, double part) {
-  const auto at = [&](T x, T y) { return x + (y - x) * part; };
-  return {at(a.value, b.value), at(a.low, b.low), at(a.high, b.high)};
+  return {on_line(a.value, b.value, part), on_line(a.low, b.low, part), on_line(a.high, b.high, part)};
 }
 AddedToMove mixed(const AddedToMove& a, const AddedToMove& b, double part) {
   return {.per_move = mixed(a.per_move, b.per_move, part),
@@ -61,21 +56,20 @@ BlockCost by_count(Rows rows, std::uint64_t blocks) {
   const double n = static_cast<double>(blocks);
   const auto [low, high] = around(rows, n, key);
   // With a single row, more blocks are assumed to take as long as that row each.
-  if (low == high && n > key(rows[low]))
-    return {.time = of_row(rows[low]).time * (n / key(rows[low])),
-            .call = of_row(rows[low]).call * (n / key(rows[low]))};
-  if (low == high) return of_row(rows[low]);
-  return between(n, key(rows[low]), of_row(rows[low]), key(rows[high]), of_row(rows[high]));
+  if (low == high && n > key(*low))
+    return {.time = of_row(*low).time * (n / key(*low)), .call = of_row(*low).call * (n / key(*low))};
+  if (low == high) return of_row(*low);
+  return between(n, key(*low), of_row(*low), key(*high), of_row(*high));
 }
 
 /// The cost by rows of one grid.
 BlockCost by_size(Rows rows, Bytes block, std::uint64_t blocks) {
   const std::vector<Rows> sizes = split(rows, [](const BlockTime& row) { return row.block; });
   const auto key = [](const Rows& size) { return in_bytes(size.front().block); };
-  const auto [low, high] = around(std::span<const Rows>(sizes), in_bytes(block), key);
-  const BlockCost below = by_count(sizes[low], blocks);
+  const auto [low, high] = around(sizes, in_bytes(block), key);
+  const BlockCost below = by_count(*low, blocks);
   if (low == high) return below;
-  return between(in_bytes(block), key(sizes[low]), below, key(sizes[high]), by_count(sizes[high], blocks));
+  return between(in_bytes(block), key(*low), below, key(*high), by_count(*high, blocks));
 }
 
 }  // namespace
@@ -84,13 +78,13 @@ BlockCost block_cost(const std::vector<BlockTime>& rows, std::uint32_t grid, Byt
   if (rows.empty()) throw Error("a table of times of moving blocks has no row; measure the node");
   const std::vector<Rows> grids = split(rows, [](const BlockTime& row) { return row.grid; });
   const auto key = [](const Rows& of) { return static_cast<double>(of.front().grid); };
-  const auto [low, high] = around(std::span<const Rows>(grids), grid, key);
-  const BlockCost below = by_size(grids[low], block, blocks);
+  const auto [low, high] = around(grids, grid, key);
+  const BlockCost below = by_size(*low, block, blocks);
   if (low == high) return below;
-  const BlockCost above = by_size(grids[high], block, blocks);
-  if (grid >= key(grids[high]) || below.time.count() <= 0 || above.time.count() <= 0) return above;
-  const double rate = between(grid, key(grids[low]), 1 / below.time.count(), key(grids[high]), 1 / above.time.count());
-  return {.time = Seconds{1 / rate}, .call = between(grid, key(grids[low]), below, key(grids[high]), above).call};
+  const BlockCost above = by_size(*high, block, blocks);
+  if (grid >= key(*high) || below.time.count() <= 0 || above.time.count() <= 0) return above;
+  const double rate = between(grid, key(*low), 1 / below.time.count(), key(*high), 1 / above.time.count());
+  return {.time = Seconds{1 / rate}, .call = between(grid, key(*low), below, key(*high), above).call};
 }
 
 std::vector<std::uint32_t> grids_of(const std::vector<BlockTime>& rows) {
@@ -107,16 +101,16 @@ std::optional<MoverBeside> beside_at(const std::vector<MoverBeside>& rows, std::
   if (kernels.empty()) return std::nullopt;
   const auto key = [](const MoverBeside& row) { return static_cast<double>(row.grid); };
   const auto [low, high] = around(kernels, grid, key);
-  MoverBeside at = kernels[high];
+  MoverBeside at = *high;
   at.grid = grid;
   if (low == high && grid < kernels.front().grid) {
     at.compute = scaled(at.compute, grid / key(kernels.front()));
     at.memory = scaled(at.memory, grid / key(kernels.front()));
   }
-  if (low == high || grid >= key(kernels[high])) return at;
-  const double part = between(grid, key(kernels[low]), 0, key(kernels[high]), 1);
-  const MoverBeside& a = kernels[low];
-  const MoverBeside& b = kernels[high];
+  if (low == high || grid >= key(*high)) return at;
+  const double part = between(grid, key(*low), 0, key(*high), 1);
+  const MoverBeside& a = *low;
+  const MoverBeside& b = *high;
   at.compute = mixed(a.compute, b.compute, part);
   at.memory = mixed(a.memory, b.memory, part);
   at.added.reset();

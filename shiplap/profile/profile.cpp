@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
+#include "shiplap/core/interpolation.hpp"
 #include "shiplap/core/json.hpp"
 #include "shiplap/profile/built_in.hpp"
 #include "shiplap/profile/enum_names.hpp"
@@ -19,15 +20,10 @@ namespace {
 /// exactly that of the row.
 template <class Row>
 Seconds at_size(const std::vector<Row>& rows, Bytes size, Interval<Seconds> Row::*column) {
-  const auto upper =
-      std::lower_bound(rows.begin(), rows.end(), size, [](const Row& row, Bytes s) { return row.size < s; });
-  if (upper == rows.end()) return (rows.back().*column).value;
-  const Seconds right = ((*upper).*column).value;
-  if (upper == rows.begin() || upper->size == size) return right;
-  const Row& lower = *(upper - 1);
-  const Seconds left = (lower.*column).value;
-  const double fraction = in_bytes(size - lower.size) / in_bytes(upper->size - lower.size);
-  return left + (right - left) * fraction;
+  const auto [low, high] = neighbours(rows, in_bytes(size), [](const Row& row) { return in_bytes(row.size); });
+  const Seconds right = ((*high).*column).value;
+  if (low == high || high->size == size) return right;
+  return on_line(((*low).*column).value, right, in_bytes(size - low->size) / in_bytes(high->size - low->size));
 }
 
 bool looks_like_path(std::string_view text) { return text.find('/') != text.npos || text.ends_with(".json"); }
@@ -99,43 +95,31 @@ CostAt cost_at(const DirectionModel& direction, Bytes size) {
 
 namespace {
 
-/// The value at x of the power law through (below, low) and (above, high). When one of the two values is 0, it is
-/// interpolated over the logarithm of x instead.
-double interpolate_power_law(double x, double below, double low, double above, double high) {
-  const double fraction = std::log(x / below) / std::log(above / below);
-  return low > 0 && high > 0 ? low * std::pow(high / low, fraction) : std::lerp(low, high, fraction);
-}
-
 /// Interpolates rows that increase in `in_flight`. Outside the rows the value is that of the nearest row.
 template <class Row>
-double at_in_flight(std::span<const Row> rows, double in_flight, Interval<Bandwidth> Row::*column) {
+double at_in_flight(const std::vector<Row>& rows, double in_flight, Interval<Bandwidth> Row::*column) {
   const auto value = [&](const Row& row) { return (row.*column).value.bytes_per_second; };
-  const auto above = std::ranges::find_if(rows, [&](const Row& row) { return in_bytes(row.in_flight) >= in_flight; });
-  if (above == rows.begin()) return value(rows.front());
-  if (above == rows.end()) return value(rows.back());
-  const Row& below = *std::prev(above);
-  return interpolate_power_law(in_flight, in_bytes(below.in_flight), value(below), in_bytes(above->in_flight),
-                               value(*above));
+  const auto key = [](const Row& row) { return in_bytes(row.in_flight); };
+  const auto [low, high] = neighbours(rows, in_flight, key);
+  return low == high ? value(*low) : on_power_law(in_flight, key(*low), value(*low), key(*high), value(*high));
 }
 
 /// The factor that makes a rate proportional to the bytes in flight below the first row.
 template <class Row>
-double low_flight_factor(std::span<const Row> rows, double in_flight) {
+double low_flight_factor(const std::vector<Row>& rows, double in_flight) {
   return std::min(1.0, in_flight / in_bytes(rows.front().in_flight));
 }
 
 }  // namespace
 
 Bandwidth rate_at(const std::vector<ZeroCopyRate>& rows, double in_flight) {
-  return {at_in_flight(std::span(rows), in_flight, &ZeroCopyRate::rate) *
-          low_flight_factor(std::span(rows), in_flight)};
+  return {at_in_flight(rows, in_flight, &ZeroCopyRate::rate) * low_flight_factor(rows, in_flight)};
 }
 Bandwidth kernel_rate_at(const std::vector<ZeroCopyBeside>& rows, double in_flight) {
-  return {at_in_flight(std::span(rows), in_flight, &ZeroCopyBeside::kernel) *
-          low_flight_factor(std::span(rows), in_flight)};
+  return {at_in_flight(rows, in_flight, &ZeroCopyBeside::kernel) * low_flight_factor(rows, in_flight)};
 }
 Bandwidth copy_rate_at(const std::vector<ZeroCopyBeside>& rows, double in_flight) {
-  return {at_in_flight(std::span(rows), in_flight, &ZeroCopyBeside::copy)};
+  return {at_in_flight(rows, in_flight, &ZeroCopyBeside::copy)};
 }
 
 std::string condition(const Conditions& conditions, const std::string& name) {
@@ -146,45 +130,42 @@ std::string condition(const Conditions& conditions, const std::string& name) {
 Seconds time_at(const std::vector<TimeAt>& rows, Bytes size) {
   if (rows.empty()) throw Error("a table of times has no row; measure the node");
   const auto seconds = [](const TimeAt& row) { return row.time.value.count(); };
-  const auto above = std::ranges::find_if(rows, [&](const TimeAt& row) { return row.size >= size; });
-  if (above == rows.begin()) return rows.front().time.value;
-  if (above == rows.end()) return rows.back().time.value * (in_bytes(size) / in_bytes(rows.back().size));
-  const TimeAt& below = *std::prev(above);
-  if (seconds(below) <= 0 || seconds(*above) <= 0) return above->time.value;
-  return Seconds{interpolate_power_law(in_bytes(size), in_bytes(below.size), seconds(below), in_bytes(above->size),
-                                       seconds(*above))};
+  const auto key = [](const TimeAt& row) { return in_bytes(row.size); };
+  const double x = in_bytes(size);
+  const auto [low, high] = neighbours(rows, x, key);
+  if (size > rows.back().size) return high->time.value * (x / key(*high));
+  if (low == high || seconds(*low) <= 0 || seconds(*high) <= 0) return high->time.value;
+  return Seconds{on_power_law(x, key(*low), seconds(*low), key(*high), seconds(*high))};
 }
+
+namespace {
+/// The rate at `part` of the way from a to b.
+Bandwidth mixed_rate(Bandwidth a, Bandwidth b, double part) {
+  return {(1 - part) * a.bytes_per_second + part * b.bytes_per_second};
+}
+}  // namespace
 
 Bandwidth rate_of(const std::vector<RateOfThreads>& rows, unsigned threads) {
   if (rows.empty()) throw Error("the profile has no rates of host threads; measure the node");
-  const auto above = std::ranges::find_if(rows, [&](const RateOfThreads& row) { return row.threads >= threads; });
-  if (above == rows.begin()) return rows.front().rate.value;
-  if (above == rows.end()) return rows.back().rate.value;
-  const RateOfThreads& below = *std::prev(above);
-  const double fraction = static_cast<double>(threads - below.threads) / (above->threads - below.threads);
-  return {(1 - fraction) * below.rate.value.bytes_per_second + fraction * above->rate.value.bytes_per_second};
+  const auto [low, high] = neighbours(rows, threads, [](const RateOfThreads& row) { return double(row.threads); });
+  if (low == high) return low->rate.value;
+  return mixed_rate(low->rate.value, high->rate.value,
+                    static_cast<double>(threads - low->threads) / (high->threads - low->threads));
 }
 
 std::vector<RateOfThreads> staging_rates(const HostModel& host, Bytes rings) {
   if (host.staging.empty()) return host.copy;
-  const auto between = [](const Interval<Bandwidth>& a, const Interval<Bandwidth>& b, double fraction) {
-    const auto mean = [&](Bandwidth x, Bandwidth y) {
-      return Bandwidth{(1 - fraction) * x.bytes_per_second + fraction * y.bytes_per_second};
-    };
-    return Interval<Bandwidth>{mean(a.value, b.value), mean(a.low, b.low), mean(a.high, b.high)};
-  };
   std::vector<RateOfThreads> rates;
   for (auto row = host.staging.begin(); row != host.staging.end();) {
     const auto end = std::find_if(row, host.staging.end(), [&](const auto& r) { return r.threads != row->threads; });
-    const auto above = std::find_if(row, end, [&](const auto& r) { return r.rings >= rings; });
-    if (above == row || above == end) {
-      rates.push_back({row->threads, above == row ? row->rate : std::prev(end)->rate});
-    } else {
-      const RateThroughRings& below = *std::prev(above);
-      const double fraction =
-          std::log(in_bytes(rings) / in_bytes(below.rings)) / std::log(in_bytes(above->rings) / in_bytes(below.rings));
-      rates.push_back({row->threads, between(below.rate, above->rate, fraction)});
-    }
+    const auto key = [](const RateThroughRings& r) { return in_bytes(r.rings); };
+    const auto [low, high] = neighbours(std::span<const RateThroughRings>(row, end), in_bytes(rings), key);
+    const double part = low == high ? 0 : std::log(in_bytes(rings) / key(*low)) / std::log(key(*high) / key(*low));
+    const Interval<Bandwidth>& a = low->rate;
+    const Interval<Bandwidth>& b = high->rate;
+    rates.push_back(
+        {row->threads,
+         {mixed_rate(a.value, b.value, part), mixed_rate(a.low, b.low, part), mixed_rate(a.high, b.high, part)}});
     row = end;
   }
   return rates;

@@ -32,21 +32,27 @@ Bytes bytes_in_flight(const Job& job, std::uint64_t blocks, const Limits& limits
   return bytes_per_access * (std::min(blocks, resident_blocks) * job.threads_per_block);
 }
 
-Kernel launch_over(const Job& job, ItemRange range, const Limits& limits, std::uint64_t max_blocks,
-                   std::uint64_t at_once) {
+Kernel untimed_launch(const Job& job, ItemRange range, const Limits& limits, std::uint64_t max_blocks,
+                      std::uint64_t at_once) {
   const LaunchGrid own_grid = launch_grid(job, range.count, limits.resident_threads, at_once);
   return {.kernel = KernelId{0},
           .first_item = range.first,
           .items = range.count,
-          .work = kernel_time(job, average_items(job, range), max_blocks, at_once),
           .launches = launches_of(job, range.count),
-          .call = job.cost.call,
           .waits = job.waits,
           .blocks = max_blocks > 0 ? std::min(own_grid.blocks, max_blocks) : own_grid.blocks,
           .resident_blocks = own_grid.resident_blocks,
           .full_rate_blocks = own_grid.full_rate_blocks,
           .operands = {},
           .flows = {}};
+}
+
+Kernel launch_over(const Job& job, ItemRange range, const Limits& limits, std::uint64_t max_blocks,
+                   std::uint64_t at_once) {
+  Kernel kernel = untimed_launch(job, range, limits, max_blocks, at_once);
+  kernel.work = kernel_time(job, average_items(job, range), max_blocks, at_once);
+  kernel.call = job.cost.call;
+  return kernel;
 }
 
 Kernel chunk_kernel(const Job& job, ItemRange range, std::uint32_t chunk, const Limits& limits,

@@ -11,6 +11,9 @@ namespace shiplap {
 /// thread has one access in flight.
 Bytes bytes_in_flight(const Job&, std::uint64_t blocks, const Limits&);
 
+/// A launch over these items without operands and times, in at most `max_blocks` blocks (0: no limit). At most
+/// `at_once` such launches run at the same time.
+Kernel untimed_launch(const Job&, ItemRange, const Limits&, std::uint64_t max_blocks = 0, std::uint64_t at_once = 1);
 /// A launch over these items with at most `max_blocks` blocks (0: no limit) and without operands. At most `at_once`
 /// such launches run at the same time.
 Kernel launch_over(const Job&, ItemRange, const Limits&, std::uint64_t max_blocks = 0, std::uint64_t at_once = 1);

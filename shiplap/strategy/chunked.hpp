@@ -31,7 +31,7 @@ Schedule chunked_schedule(const Job&, const Choice&, const Limits&, const ZeroCo
 /// `Strategy::predict` of a strategy without a closed form. The papers have forms for pinned memory only.
 inline std::optional<ClosedForm> no_closed_form(const Job&, const Choice&, const Profile&) { return std::nullopt; }
 
-// Each strategy is defined in the file of its name, or of the memory that it is for, and listed in strategy.cpp.
+// Each strategy is defined in the file of the memory that it is for, and listed in strategy.cpp.
 extern const Strategy explicit_strategy;
 extern const Strategy streams_strategy;
 extern const Strategy implicit_strategy;

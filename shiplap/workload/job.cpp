@@ -9,6 +9,7 @@
 #include <span>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/interpolation.hpp"
 
 namespace shiplap {
 
@@ -80,12 +81,10 @@ Seconds on_lines(std::span<const KernelCost::Point> points, std::uint64_t items)
   const auto x = static_cast<double>(items);
   const KernelCost::Point& first = points.front();
   if (points.size() == 1 || items <= first.items) return first.work.value * (x / static_cast<double>(first.items));
-  std::size_t above = 1;
-  while (above + 1 < points.size() && points[above].items < items) ++above;
-  const KernelCost::Point& low = points[above - 1];
-  const KernelCost::Point& high = points[above];
-  const double fraction = (x - static_cast<double>(low.items)) / static_cast<double>(high.items - low.items);
-  return std::max(low.work.value, low.work.value + (high.work.value - low.work.value) * fraction);
+  const auto key = [](const KernelCost::Point& point) { return static_cast<double>(point.items); };
+  const auto [low, high] = neighbours(points, x, key, BeyondLast::last_two_rows);
+  const double part = (x - key(*low)) / static_cast<double>(high->items - low->items);
+  return std::max(low->work.value, on_line(low->work.value, high->work.value, part));
 }
 
 }  // namespace

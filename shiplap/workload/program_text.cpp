@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "shiplap/core/error.hpp"
 
@@ -33,7 +34,8 @@ std::string definitions(const KernelFile& file) {
 }  // namespace
 
 std::string kernel_text(std::initializer_list<std::string_view> names) {
-  const std::vector<KernelFile> files = kernel_files();
+  std::vector<KernelFile> files = kernel_files();
+  std::ranges::copy(mover_files(), std::back_inserter(files));
   std::string text;
   for (const std::string_view name : names) {
     const auto found = std::ranges::find(files, name, &KernelFile::name);

@@ -29,12 +29,13 @@ struct ProgramText {
   std::vector<Array> arrays;  ///< the arrays of the job, in their order; empty without a reference
 };
 
-/// A CUDA header of this folder with its text.
+/// A CUDA header with its text.
 struct KernelFile {
   std::string_view name;  ///< name without the extension, as in "saxpy"
   std::string_view text;
 };
-std::vector<KernelFile> kernel_files();
+std::vector<KernelFile> kernel_files();  ///< those of workloads
+std::vector<KernelFile> mover_files();   ///< those of device/cuda, which move blocks
 
 /// The definitions of these headers one after the other, without their first comments, includes and namespaces.
 std::string kernel_text(std::initializer_list<std::string_view> names);

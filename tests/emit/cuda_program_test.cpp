@@ -189,8 +189,8 @@ TEST(CudaProgram, has_the_calls_of_the_movers_of_its_plan_only) {
 TEST(CudaProgram, has_the_kernel_of_the_library_that_moves_blocks) {
   const std::string text = example("blocks_kernel_batch").program();
   EXPECT_EQ(count(text, "constexpr unsigned mover_threads = 512;"), 1u);
-  EXPECT_EQ(count(text, "constexpr int in_flight = 8;"), 1u);
-  EXPECT_EQ(count(text, "constexpr unsigned most = 8000;"), 1u);
+  EXPECT_EQ(count(text, "constexpr int words_in_flight = 8;"), 1u);
+  EXPECT_EQ(count(text, "constexpr unsigned most_indices = 8000;"), 1u);
 }
 
 TEST(CudaProgram, gives_a_high_priority_to_streams_in_which_kernels_move_blocks) {

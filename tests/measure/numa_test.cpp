@@ -231,7 +231,7 @@ TEST(OnNode, moves_host_memory_and_agents_and_nothing_else) {
   for (const Trial& trial :
        {copy_burst(CopyDirection::host_to_device, 4_KiB, 3), duplex_copies(4_KiB, MemoryKind::pageable),
         host_copies(1_MiB, 4, false), prefetch(CopyDirection::host_to_device, 64_KiB),
-        flushed_copy(CopyDirection::device_to_host, 4_KiB, MemoryKind::pinned)}) {
+        flushed(copy_burst(CopyDirection::device_to_host, 4_KiB, 1))}) {
     const Trial moved = on_node(trial, 1);
     const auto compare = [](const Schedule& was, const Schedule& is) {
       ASSERT_EQ(is.buffers.size(), was.buffers.size());

@@ -1,7 +1,7 @@
-// The kernel that moves blocks in emitted programs, compiled for the host: its threads run one after the other, and
-// every byte is checked.
+// The kernel that moves blocks, of the library and of emitted programs, compiled for the host: its threads run one
+// after the other, and every byte is checked.
+#include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
-#include <vector_types.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -46,8 +46,15 @@ void __stcs(T* word, T value) {
   *word = value;
 }
 
-enum class Way { gather, scatter };
-#include "mover_kernel.inc"
+}  // namespace
+}  // namespace shiplap
+
+#include "shiplap/device/cuda/move_words.cuh"
+
+namespace shiplap {
+namespace {
+
+using namespace kernels;
 
 constexpr std::uint32_t grid = 3;
 
