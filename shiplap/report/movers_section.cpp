@@ -79,7 +79,8 @@ Table crossovers_of(const std::vector<Crossovers>& all) {
               .columns = {{"direction"}, {"blocks"}, {"from a block of", Align::automatic, "B"}, {"best mover"}}};
   for (const Crossovers& found : all)
     for (const MoverFrom& from : found.best)
-      table.add({direction_of(found.to_device), count_cell(found.blocks), Cell(to_string(from.block), in_bytes(from.block)),
+      table.add({direction_of(found.to_device), count_cell(found.blocks),
+                 Cell(to_string(from.block), in_bytes(from.block)),
                  from.mover ? name_of_mover(*from.mover) : "none within the limit"});
   return table;
 }
