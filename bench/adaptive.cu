@@ -220,7 +220,7 @@ Json cost_of_observing(Rig& rig, std::uint32_t in_flight, const Effort& effort) 
   for (int round = 0; round < effort.rounds; ++round) {
     Fixed fixed(0);
     plain.push_back(rig.run(fixed, lowest, effort.batches).rate());
-    Fixed with_kernels(0, Wanted::kernels);
+    Fixed with_kernels(0, TraceLevel::kernels);
     observed.push_back(rig.run(with_kernels, lowest, effort.batches).rate());
   }
   std::cout << "batches of " << rig.input().frames << ", " << in_flight << " in flight: " << median(plain)
@@ -256,7 +256,8 @@ Json compared(Rig& rig, const std::string& name, const Level& input, std::uint32
   AdaptiveReport last;
   // The adaptation continues from round to round, as with an endless input.
   Adaptation adaptation(rig.table());
-  std::vector<std::pair<BatchSeen, std::optional<Decision>>> seen;  // entries of the log, written after the timed part
+  std::vector<std::pair<BatchObservation, std::optional<Decision>>>
+      seen;  // entries of the log, written after the timed part
   for (int round = 0; round < effort.rounds; ++round) {
     last = rig.run(adaptation, input, effort.batches, [&](const Adaptive::Progress& progress) {
       if (effort.logs.empty()) return;

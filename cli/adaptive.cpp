@@ -145,7 +145,7 @@ void refuse_what_adaptation_chooses(const WorkloadFlags& workload, const ChoiceF
   for (const auto& [flag, value] : {std::pair{"--strategy", &choice.strategy},
                                     {"--chunks", &choice.chunks},
                                     {"--ramp", &choice.ramp},
-                                    {"--blocks", &choice.blocks},
+                                    {"--max-grid", &choice.max_grid},
                                     {"--layout", &choice.layout},
                                     {"--order", &choice.order},
                                     {"--threads", &choice.threads}})
@@ -249,7 +249,7 @@ void run_adaptive(const AdaptiveFlags& flags, const WorkloadFlags& workload_flag
   const Node& node = opened.node;
   std::uint64_t number = 0;  // number of the batch whose kernels are performed
   if (!flags.vary.empty()) {
-    if (node.has_gpu()) throw UsageError("--vary is for virtual devices: a GPU's kernel takes what it takes");
+    if (node.has_gpu()) throw UsageError("--vary is for virtual devices: the kernel time of a GPU cannot be set");
     give_derived_cost(node, workload);
     vary(workload, variation_of(flags.vary), number);
   }

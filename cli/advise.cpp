@@ -171,8 +171,8 @@ void run_advise(const std::string& file, const std::vector<std::string>& program
 void add_advise(CLI::App& app, std::vector<std::string> program) {
   auto flags = std::make_shared<AdviseFlags>();
   auto file = std::make_shared<std::string>();
-  auto* command = app.add_subcommand(
-      "advise", "Record a program that nobody changes, and say what another way of moving its data would take");
+  auto* command =
+      app.add_subcommand("advise", "Record an unmodified program, and predict the gain of pinning and overlap");
   declare_file(command->add_option("recording", *file, "a file of --record, or an SQLite export of nsys"),
                FileUse::read)
       ->type_name("RECORDING");

@@ -144,7 +144,7 @@ void add_choice_flags(CLI::App& app, ChoiceFlags& flags) {
          "5 % larger than the one before), none, or auto")
       ->type_name("R")
       ->capture_default_str();
-  app.add_option("--blocks", flags.blocks,
+  app.add_option("--max-grid", flags.max_grid,
                  "most blocks of a kernel that accesses host memory (implicit, hybrid), full for its own grid, or auto")
       ->type_name("N")
       ->capture_default_str();
@@ -194,12 +194,12 @@ SearchSpace space_of(const ChoiceFlags& flags, const Job& job) {
   SearchSpace space;
   if (flags.strategy != "auto") space.strategies = {std::string(find_strategy(flags.strategy).name)};
   if (flags.chunks != "auto") space.chunks = {chunks_of(flags.chunks, job)};
-  if (flags.blocks == "full")
-    space.blocks = {0};
-  else if (flags.blocks != "auto")
-    space.blocks = {parse_count(flags.blocks, "--blocks")};
-  if (space.blocks == std::vector<std::uint64_t>{0} && flags.blocks != "full")
-    throw UsageError("--blocks 0: give 1 or more, full, or auto");
+  if (flags.max_grid == "full")
+    space.max_grids = {0};
+  else if (flags.max_grid != "auto")
+    space.max_grids = {parse_count(flags.max_grid, "--max-grid")};
+  if (space.max_grids == std::vector<std::uint64_t>{0} && flags.max_grid != "full")
+    throw UsageError("--max-grid 0: give 1 or more, full, or auto");
   if (flags.ramp != "auto") space.ramps = {parse_ramp(flags.ramp)};
   if (flags.layout != "auto") {
     Choice choice;

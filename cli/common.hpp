@@ -37,7 +37,7 @@ struct ChoiceFlags {
   std::string strategy = "auto";
   std::string chunks = "auto";
   std::string ramp = "auto";
-  std::string blocks = "auto";
+  std::string max_grid = "auto";
   std::string layout = "auto";
   std::string order = "auto";
   std::string threads = "auto";
@@ -73,7 +73,7 @@ TextStyle style_of_stdout();
 /// Prints text for people, with the library's parameters as flags (parameter_names.hpp). Control characters of names in
 /// it are replaced (`printable_lines`).
 void print(std::string_view text);
-/// Prints on stderr as `print` does on stdout. Nobody is told when that fails.
+/// Prints on stderr as `print` does on stdout. Write errors are ignored.
 void print_to_stderr(std::string_view text);
 /// Prints JSON, with control characters escaped (`json_text`).
 void print_json(const Json&);

@@ -30,7 +30,8 @@ void add_compare(CLI::App& app) {
   command->add_flag("--all", flags->all, "show every figure, not only those that changed");
   add_json_flag(*command, flags->json);
   command->footer(
-      "A figure is degraded when it takes longer by more than the tolerance whatever the 95 % intervals leave open.\n"
+      "A figure is degraded when it takes longer by more than the tolerance even at the favourable ends of both 95 % "
+      "intervals.\n"
       "Exit status: 0 none is, 2 one is or bytes did not arrive.");
   command->callback([flags] { run_compare(*flags); });
 }

@@ -40,7 +40,7 @@ constexpr std::array parameters{
     Parameter{"--ramp", &ChoiceFlags::ramp, lays_out, no_pipeline, a_pipeline},
     Parameter{"--layout", &ChoiceFlags::layout, lays_out, no_pipeline, a_pipeline},
     Parameter{"--order", &ChoiceFlags::order, lays_out, no_pipeline, a_pipeline},
-    Parameter{"--blocks", &ChoiceFlags::blocks, accesses_host, no_access, access},
+    Parameter{"--max-grid", &ChoiceFlags::max_grid, accesses_host, no_access, access},
     Parameter{"--threads", &ChoiceFlags::threads, uses_threads, no_threads, threads}};
 
 /// The choices that were ranked, and the chosen one, which may be for another kind of memory.
@@ -132,7 +132,7 @@ void note_unused_beside_transfers(const EvaluateFlags& flags) {
   for (const auto& [flag, given] : {std::pair{"--strategies", !flags.strategies.empty()},
                                     {"--layouts", !flags.layouts.empty()},
                                     {"--threads", !flags.threads.empty()},
-                                    {"--blocks", !flags.blocks.empty()},
+                                    {"--max-grid", !flags.max_grids.empty()},
                                     {"--memory", flags.memory != EvaluateFlags{}.memory},
                                     {"--duel-rounds", flags.duel_rounds > 0},
                                     {"--budget", !flags.budget.empty()}})
@@ -168,7 +168,7 @@ void note_grid_without_effect(const EvaluateFlags& flags, bool is_virtual) {
        {Axis{"--chunks", !flags.chunks.empty() && !copies_alone, cuts,
              "no strategy of the grid cuts arrays into chunks"},
         Axis{"--layouts", !flags.layouts.empty(), lays_out, "no strategy of the grid has a pipeline in pinned memory"},
-        Axis{"--blocks", !flags.blocks.empty(), accesses_host,
+        Axis{"--max-grid", !flags.max_grids.empty(), accesses_host,
              "no strategy of the grid has a kernel that accesses host memory"},
         Axis{"--threads", !flags.threads.empty(), uses_threads, "no strategy of the grid uses host threads"}})
     if (given && std::ranges::none_of(strategies_of(flags), [&](const Strategy* s) { return used(*s); }))

@@ -42,7 +42,7 @@ void add_grid_flags(CLI::App& command, EvaluateFlags& flags) {
   list("--layouts", flags.layouts, "default: three,few,per-chunk", "LAYOUTS");
   list("--threads", flags.threads, "numbers of host threads, for memory that is not pinned (default: 1,2,4,8)",
        "COUNTS");
-  list("--blocks", flags.blocks,
+  list("--max-grid", flags.max_grids,
        "grids of zero-copy kernels, full for the kernel's own (default: 8 to one for each SM, full)", "COUNTS");
   list("--memory", flags.memory, "memory that the arrays live in (default: pinned)", "KINDS")
       ->check(CLI::IsMember({"pageable", "pinned", "managed"}));

@@ -19,7 +19,7 @@ struct EvaluateFlags {
   std::vector<std::string> strategies;
   std::vector<std::string> chunks;
   std::vector<std::string> layouts;
-  std::vector<std::string> blocks;
+  std::vector<std::string> max_grids;
   std::vector<std::string> threads;
   std::vector<std::string> memory{"pinned"};
   unsigned rounds = 0;       ///< 0: 11 on a GPU; 1 on a virtual device, where all runs are equal

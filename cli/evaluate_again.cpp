@@ -16,7 +16,7 @@ namespace {
 
 bool about_a_run(const EvaluateFlags& flags) {
   return !flags.device.empty() || !flags.sizes.empty() || !flags.strategies.empty() || !flags.chunks.empty() ||
-         !flags.layouts.empty() || !flags.blocks.empty() || !flags.threads.empty() || flags.rounds > 0 ||
+         !flags.layouts.empty() || !flags.max_grids.empty() || !flags.threads.empty() || flags.rounds > 0 ||
          flags.duel_rounds > 0 || !flags.budget.empty() || flags.transfers_only || flags.no_transfers ||
          flags.memory != EvaluateFlags{}.memory;
 }

@@ -25,8 +25,8 @@ std::uint32_t chunk_count(const std::string& text) {
 
 std::uint64_t block_count(const std::string& text) {
   if (text == "full") return 0;
-  const std::uint64_t count = parse_count(text, "--blocks");
-  if (count == 0) throw UsageError("--blocks 0: give 1 or more, or full");
+  const std::uint64_t count = parse_count(text, "--max-grid");
+  if (count == 0) throw UsageError("--max-grid 0: give 1 or more, or full");
   return count;
 }
 
@@ -34,7 +34,7 @@ GridOptions grid_options_of(const EvaluateFlags& flags) {
   GridOptions grid;
   for (const std::string& name : flags.strategies) grid.strategies.emplace_back(find_strategy(name).name);
   for (const std::string& text : flags.chunks) grid.chunks.push_back(chunk_count(text));
-  for (const std::string& text : flags.blocks) grid.blocks.push_back(block_count(text));
+  for (const std::string& text : flags.max_grids) grid.blocks.push_back(block_count(text));
   if (!flags.threads.empty()) grid.threads.clear();
   for (const std::string& text : flags.threads) grid.threads.push_back(threads_of(text));
   if (!flags.layouts.empty()) grid.layouts.clear();

@@ -37,7 +37,7 @@ std::vector<JobRegret> evaluated_before(const EvaluateFlags& flags, const std::s
 void evaluate_random(const EvaluateFlags& flags) {
   if (!flags.csv.empty()) throw UsageError("--csv: --random has a page and JSON; give --markdown or -o");
   if (!flags.sizes.empty() || !flags.strategies.empty() || !flags.chunks.empty() || !flags.layouts.empty() ||
-      !flags.blocks.empty() || !flags.threads.empty() || flags.transfers_only || flags.no_transfers ||
+      !flags.max_grids.empty() || !flags.threads.empty() || flags.transfers_only || flags.no_transfers ||
       flags.memory != EvaluateFlags{}.memory)
     throw UsageError(
         "--random draws the sizes and sweeps the whole grid of pinned arrays; leave out options for sizes, memory, "

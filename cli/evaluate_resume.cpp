@@ -28,7 +28,7 @@ std::string command_of(const EvaluateFlags& flags, const std::string& device) {
   add_list("--strategies", flags.strategies);
   add_list("--chunks", flags.chunks);
   add_list("--layouts", flags.layouts);
-  add_list("--blocks", flags.blocks);
+  add_list("--max-grid", flags.max_grids);
   add_list("--threads", flags.threads);
   add_list("--memory", flags.memory);
   add_number("--rounds", flags.rounds);

@@ -17,7 +17,7 @@
 #include "cli/check.hpp"
 #include "cli/common.hpp"
 #include "cli/launcher.hpp"
-#include "cli/mpi_ranks.hpp"
+#include "cli/mpi_communicator.hpp"
 #include "cli/node.hpp"
 #include "cli/own_program.hpp"
 #include "cli/version.hpp"
@@ -28,8 +28,8 @@
 #include "shiplap/device/open.hpp"
 #include "shiplap/fleet/causes.hpp"
 #include "shiplap/fleet/coordinator.hpp"
-#include "shiplap/fleet/file_ranks.hpp"
-#include "shiplap/fleet/rank_zero.hpp"
+#include "shiplap/fleet/coordinator_loopback.hpp"
+#include "shiplap/fleet/file_communicator.hpp"
 #include "shiplap/measure/copies_within.hpp"
 #include "shiplap/pipeline/node_check.hpp"
 #include "shiplap/pipeline/profile_cache.hpp"
@@ -148,7 +148,7 @@ LaunchedRank rank_of(const FleetCheckFlags& flags) {
 }
 
 /// One rank alone, without messages to others.
-class OneRank : public Ranks {
+class OneRank : public Communicator {
  public:
   std::size_t rank() const override { return 0; }
   std::size_t size() const override { return 1; }
@@ -178,7 +178,7 @@ void remove_old_runs(const std::filesystem::path& folder) {
   for (const fs::path& run : old) fs::remove_all(run, error);
 }
 
-std::unique_ptr<Ranks> connect(const FleetCheckFlags& flags, const LaunchedRank& launched) {
+std::unique_ptr<Communicator> connect(const FleetCheckFlags& flags, const LaunchedRank& launched) {
   if (launched.size == 1 && flags.folder.empty() && !launched.has_mpi) return std::make_unique<OneRank>();
   if (!flags.folder.empty()) {
     if (launched.run.empty())
@@ -189,9 +189,9 @@ std::unique_ptr<Ranks> connect(const FleetCheckFlags& flags, const LaunchedRank&
     std::string name = std::string(run_prefix) + launched.run;
     std::ranges::replace(name, '/', '_');
     if (launched.rank == 0) remove_old_runs(flags.folder);
-    return std::make_unique<FileRanks>(flags.folder, name, launched.rank, launched.size);
+    return std::make_unique<FileCommunicator>(flags.folder, name, launched.rank, launched.size);
   }
-  if (launched.has_mpi) return mpi_ranks(parse_seconds(flags.begin_within, "--begin-within"));
+  if (launched.has_mpi) return mpi_communicator(parse_seconds(flags.begin_within, "--begin-within"));
   throw UsageError(fmt::format("{} is not the launcher of an MPI: give a folder that all nodes share with --folder",
                                launched.launcher));
 }
@@ -216,7 +216,8 @@ CoordinatorOptions options_of(const FleetCheckFlags& flags) {
 }
 
 /// Collects and prints. Throws Error, CheckFailed among them, after all other ranks were told to end.
-void run_rank_zero(Ranks& others, const FleetCheckFlags& flags, CoordinatorOptions options, const RankWork& own_work) {
+void run_rank_zero(Communicator& others, const FleetCheckFlags& flags, CoordinatorOptions options,
+                   const RankWork& own_work) {
   Progress shown;
   options.progress = [&](std::string_view what) { shown.update(what); };
   History history;
@@ -236,7 +237,7 @@ void run_rank_zero(Ranks& others, const FleetCheckFlags& flags, CoordinatorOptio
   TextStyle style = style_of_stdout();
   style.colour = style.colour && others.size() == 1;
   // All ranks that have answered end now. MPI ends with them, before a sick GPU becomes an exception.
-  auto* const mpi = dynamic_cast<MpiRanks*>(&others);
+  auto* const mpi = dynamic_cast<MpiCommunicator*>(&others);
   if (mpi != nullptr && run.missing.empty()) mpi->end();
   report_fleet(run.results, {.expected = std::move(expected), .missing = run.missing, .failed = run.failed},
                flags.output, style);
@@ -247,8 +248,8 @@ void run_rank_zero(Ranks& others, const FleetCheckFlags& flags, CoordinatorOptio
 
 /// Runs what a rank does. Under MPI an error ends all ranks: an orderly end would wait for those that know nothing of
 /// it.
-void run_rank(Ranks& ranks, const std::function<void()>& run) {
-  auto* const mpi = dynamic_cast<MpiRanks*>(&ranks);
+void run_rank(Communicator& ranks, const std::function<void()>& run) {
+  auto* const mpi = dynamic_cast<MpiCommunicator*>(&ranks);
   if (mpi == nullptr) return run();
   try {
     run();
@@ -297,7 +298,7 @@ void add_fleet_check(CLI::App& fleet) {
       ->type_name("NAME");
   add_fleet_output_flags(*command, flags->output);
   command->footer(
-      fmt::format("{} Rank 0 prints. Ranks that\nhave died or hang are reported in time, and the rest is "
+      fmt::format("{} Rank 0 prints. Communicator that\nhave died or hang are reported in time, and the rest is "
                   "judged.",
                   fleet_exit_status));
   command->callback([flags] { run_fleet_check(*flags); });
@@ -310,13 +311,13 @@ void run_fleet_check(const FleetCheckFlags& flags) {
   const std::string node = !flags.node.empty() ? flags.node : !launched.node.empty() ? launched.node : host_name();
   const RankWork own_work = work_of(flags, node);
   const CoordinatorOptions options = options_of(flags);
-  const std::unique_ptr<Ranks> ranks = connect(flags, launched);
+  const std::unique_ptr<Communicator> ranks = connect(flags, launched);
   // A rank that is ended ends what it checks and takes its messages away. Rank 0 judges what has been reported by then.
   for (const int signal : {SIGTERM, SIGINT, SIGHUP}) end_in_order_on(signal);
   run_rank(*ranks, [&] {
     if (ranks->rank() == 0) return run_rank_zero(*ranks, flags, options, own_work);
-    auto* const mpi = dynamic_cast<MpiRanks*>(ranks.get());
-    if (!work(*ranks, own_work, longest_silence(flags, options)) && mpi != nullptr) mpi->leave();
+    auto* const mpi = dynamic_cast<MpiCommunicator*>(ranks.get());
+    if (!run_worker(*ranks, own_work, longest_silence(flags, options)) && mpi != nullptr) mpi->leave();
   });
 }
 

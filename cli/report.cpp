@@ -72,7 +72,7 @@ void add_report(CLI::App& app) {
 void run_report_command(const ReportFlags& flags) {
   std::vector<page::ReportFile> files;
   for (const std::string& name : flags.files) files.push_back({name, read_text_file(name, limits::log_bytes)});
-  page::ReportOptions options{.title = flags.title, .find_profile = known_profile};
+  page::PageOptions options{.title = flags.title, .find_profile = known_profile};
   if (flags.no_map) options.map.reset();
   write_file_atomically(flags.output, page::html(page::report(files, options)));
   print(fmt::format("report written to {}\n", printable(flags.output)));

@@ -46,7 +46,8 @@ void add_run(CLI::App& app) {
                                    "write predicted and observed spans for Perfetto or chrome://tracing"),
                FileUse::write)
       ->type_name("FILE");
-  command->add_flag("--explain", flags->explain, "compare predicted and observed op by op, and say what is off most");
+  command->add_flag("--explain", flags->explain,
+                    "compare predicted and observed op by op, and name the largest difference");
   CLI::Option* adaptive = add_adaptive_flags(*command, flags->adaptive);
   for (const char* of_one_run : {"--repeat", "--race", "--reuse", "--gpus", "--device-memory", "--no-pin",
                                  "--check-reach", "--gantt", "--svg", "--trace", "--explain"})
@@ -91,8 +92,8 @@ PlannedWorkload plan_workload(const Node& node, Workload workload, const PlanOpt
   return planned;
 }
 
-ReportOptions report_options_of(const RunFlags& flags, const Node& node, WorkloadData& data) {
-  ReportOptions options{.repeats = 1, .ideal_overlap = true};  // all runs on a virtual device take the same
+RunReportOptions report_options_of(const RunFlags& flags, const Node& node, WorkloadData& data) {
+  RunReportOptions options{.repeats = 1, .ideal_overlap = true};  // all runs on a virtual device take the same
   if (node.has_gpu()) options.repeats = flags.repeat == 0 ? repeats_on_a_gpu : flags.repeat;
   if (node.has_gpu()) options.warm_up = warm_up_on_a_gpu;
   if (is_traced(flags)) options.trace = Trace::best;

@@ -119,7 +119,7 @@ void run_steps(std::uint64_t rows, std::uint64_t columns, unsigned steps, const 
   for (std::uint64_t i = mine.first * columns; i < (mine.first + mine.count) * columns; ++i) u[i] = first_value(i);
 
   const auto part = [&] {
-    return shiplap::job_of_share(job, mine, {shiplap::held("u", u), shiplap::held("next", next)});
+    return shiplap::job_of_share(job, mine, {shiplap::local_part("u", u), shiplap::local_part("next", next)});
   };
   std::vector<shiplap::Prepared> prepared;  // from the one field to the other, and back
   shiplap::RankResult result{.device = gpu->info().id, .simulated = gpu->info().is_virtual};
@@ -132,7 +132,7 @@ void run_steps(std::uint64_t rows, std::uint64_t columns, unsigned steps, const 
     std::swap(u, next);
   }
   for (unsigned step = 0; step < steps; ++step) {
-    shiplap::exchange_halos(job, shares, {shiplap::held("u", u)}, MPI_COMM_WORLD);
+    shiplap::exchange_halos(job, shares, {shiplap::local_part("u", u)}, MPI_COMM_WORLD);
     if (mine.count > 0) result.observed += prepared[step % 2].run().timeline.makespan / steps;
     std::swap(u, next);
   }

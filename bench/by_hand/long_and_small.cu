@@ -98,7 +98,7 @@ void submission(const Setting& s, shiplap::Json& more) {
   const Pinned<uint4> in(s.gpu, n);
   const Pinned<uint4> out(s.gpu, n);
   number(in.elements);
-  auto job = mix_job(in.elements, out.elements).takes(shiplap::microseconds(50));
+  auto job = mix_job(in.elements, out.elements).kernel_time(shiplap::microseconds(50));
   shiplap::PlanOptions options;
   options.space.strategies = {"streams"};
   options.space.chunks = {chunks};

@@ -40,7 +40,7 @@ for count in (1, 3):
     for i in range(count):
         job = job.inout(f"a{i}", NODE.pinned_empty(ITEMS, np.float32))
     for what, arrays in (("views", "view"), ("NumPy arrays", np.asarray)):
-        idle = job.host_kernel(lambda chunk, *given: None, arrays=arrays).takes(1e-3)
+        idle = job.host_kernel(lambda chunk, *given: None, arrays=arrays).kernel_time(1e-3)
         cost = (seconds(idle, CHUNKS, rounds) - seconds(idle, 1, rounds)) / (CHUNKS - 1)
         print(f"{count:6}  {what:12}  {cost * 1e6:11.1f}")
 

@@ -72,7 +72,7 @@ Finding of_dominant(const std::string& claim, std::span<const AsymmetricPoint> p
                     long_here, short_there));
   if (off > 0) add(fmt::format("{} points were disturbed and are left out", off));
   if (verdict == Verdict::does_not_hold)
-    add(fmt::format("off most, {:+.1f} %, with t_Thd {}, t_E {} and t_Tdh {}", 100 * worst,
+    add(fmt::format("largest difference {:+.1f} %, with t_Thd {}, t_E {} and t_Tdh {}", 100 * worst,
                     shiplap::to_string(worst_at->work.times.h2d), shiplap::to_string(worst_at->work.times.kernel),
                     shiplap::to_string(worst_at->work.times.d2h)));
   if (verdict == Verdict::cannot_be_checked && why.empty()) why = "nothing was run";

@@ -27,7 +27,7 @@ std::uint32_t UnstreamedProbe::choice(std::uint64_t batch) {
 
 Wanted UnstreamedProbe::wanted(std::uint64_t batch) const { return probe_ == batch ? Wanted::stages : Wanted::span; }
 
-std::optional<Decision> UnstreamedProbe::observe(const BatchSeen& seen) {
+std::optional<Decision> UnstreamedProbe::observe(const BatchObservation& seen) {
   if (probe_ == seen.batch) {
     if (!seen.stages) throw Error("the stages of a batch without streams were asked for and not observed");
     const gomez_luna_2012::Work work{.times = *seen.stages, .per_stream = options_.per_stream};

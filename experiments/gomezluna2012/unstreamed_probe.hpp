@@ -30,7 +30,7 @@ class UnstreamedProbe final : public Policy {
 
   std::uint32_t choice(std::uint64_t batch) override;
   Wanted wanted(std::uint64_t batch) const override;
-  std::optional<Decision> observe(const BatchSeen&) override;
+  std::optional<Decision> observe(const BatchObservation&) override;
 
   /// Number of batches without streams until now.
   std::uint64_t probes() const { return probes_; }

@@ -41,7 +41,7 @@ OceanTimes times_of(const OceanRun& run, Category category) {
       if (t.tuned[i] && *t.tuned[i] <= *other.time) continue;
       t.tuned[i] = other.time;
       const std::string grid =
-          other.choice.blocks == 0 ? std::string("its own grid") : fmt::format("{} blocks", other.choice.blocks);
+          other.choice.max_grid == 0 ? std::string("its own grid") : fmt::format("{} blocks", other.choice.max_grid);
       const std::string streams = other.choice.layout == Layout::three ? ", three streams" : "";
       t.tuned_as[i] = i == hybrid ? fmt::format("{} chunks, {}{}", other.choice.chunks, grid, streams) : grid;
     }

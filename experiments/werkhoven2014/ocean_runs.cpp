@@ -57,7 +57,7 @@ struct Estimates {
 Estimates estimates_of(const Bench& bench, const PaperLink& link, const Job& job, const Choice& choice) {
   using namespace van_werkhoven_2014;
   const bool other_hybrid = choice.chunks != streams_used || choice.layout == Layout::three;
-  if (choice.blocks > 0 || (choice.strategy == "hybrid" && other_hybrid)) return {};
+  if (choice.max_grid > 0 || (choice.strategy == "hybrid" && other_hybrid)) return {};
   if (choice.strategy == "explicit") return {.throughout = explicit_time(work_of(link, job, 1)), .while_both_move = {}};
   const auto& mapped = bench.profile.links.front().zero_copy;
   constexpr double access = 16;  // bytes in flight per thread

@@ -139,7 +139,7 @@ void bind_job(nb::module_& m) {
       .def("set_kernel", [](PyJob& self, nb::object f) { self.job.binding.cuda = kernel_of(self.hold(std::move(f))); })
       .def("set_host_kernel",
            [](PyJob& self, nb::object f) { self.job.binding.host = kernel_of(self.hold(std::move(f))); })
-      .def("takes", &takes, nb::arg("seconds"))
+      .def("kernel_time", &takes, nb::arg("seconds"))
       .def_prop_ro("items", [](const PyJob& self) { return self.job.items; })
       .def_prop_ro("name", [](const PyJob& self) { return self.job.name; })
       .def_prop_rw(
@@ -168,12 +168,12 @@ void bind_job(nb::module_& m) {
       .def_prop_ro("blocks",
                    [](const PyJob& self) {
                      return std::make_tuple(self.job.items_per_block, self.job.threads_per_block,
-                                            self.job.blocks_abreast, self.job.any_grid);
+                                            self.job.blocks_per_item_group, self.job.any_grid);
                    })
       .def("with_blocks", [](PyJob& self, std::uint64_t items, unsigned threads, std::uint64_t sharing, bool any_grid) {
         self.job.items_per_block = items;
         self.job.threads_per_block = threads;
-        self.job.blocks_abreast = sharing;
+        self.job.blocks_per_item_group = sharing;
         self.job.any_grid = any_grid;
       });
 }

@@ -11,7 +11,7 @@ from jobs import doubling
 
 @pytest.fixture
 def job():
-    return doubling(np.zeros(64), np.zeros(64)).takes(1e-4)
+    return doubling(np.zeros(64), np.zeros(64)).kernel_time(1e-4)
 
 
 NO_WHOLE_NUMBERS = [3.7, math.nan, True, "3", None, -1, 1 << 70, [2.5]]
@@ -59,7 +59,7 @@ def test_other_numbers_are_checked_everywhere(node, job, wrong):
         "max_slowdown of movers": lambda: node.movers(max_slowdown=wrong),
         "memory_bound": lambda: node.movers(memory_bound=wrong),
         "thread_block": lambda: node.movers(thread_block=wrong),
-        "takes": lambda: job.takes(wrong),
+        "takes": lambda: job.kernel_time(wrong),
         "flops": lambda: job.with_flops(wrong),
         "efficiency": lambda: job.with_efficiency(wrong),
     }.items():
@@ -96,7 +96,7 @@ def test_anything_else_that_is_wrong_is_an_error_of_shiplap(node, job):
         lambda: shiplap.Adaptive(node, job).run(lambda number, x, y: False, 3),
         lambda: shiplap.ItemFunction(3, "f"),
         lambda: shiplap.move("node", np.zeros(8), [1], None),
-        lambda: job.touches_each_byte_once("yes"),
+        lambda: job.zero_copy_suits("yes"),
         lambda: job.kernel(lambda chunk, x, y: None, captured="no"),
     ):
         with pytest.raises(shiplap.Error):
@@ -121,7 +121,7 @@ def test_numbers_of_numpy_lists_and_paths_are_taken(node, job, tmp_path):
     node.save_profile(tmp_path / "node.json")
     assert shiplap.Node.from_profile(tmp_path / "node.json").profile_hash == node.profile_hash
     assert shiplap.Node.open("virtual:h200", tmp_path / "node.json").profile_hash == node.profile_hash
-    assert np.array_equal(node.plan(job.takes(np.float64(1e-3))).interval, node.plan(job.takes(1e-3)).interval)
+    assert np.array_equal(node.plan(job.kernel_time(np.float64(1e-3))).interval, node.plan(job.kernel_time(1e-3)).interval)
 
 
 def test_batches_that_do_not_fit_are_refused_with_the_number_that_does(node, job):

@@ -52,7 +52,7 @@ def test_an_exception_in_a_mapping_leaves_the_plan(node):
 
     x, y = pinned(node, np.zeros(100)), pinned(node, np.zeros(100))
     job = (
-        shiplap.Job(100).in_("x", x, shiplap.mapped_by(fails)).out("y", y).host_kernel(lambda c, x, y: None).takes(1e-3)
+        shiplap.Job(100).in_("x", x, shiplap.mapped_by(fails)).out("y", y).host_kernel(lambda c, x, y: None).kernel_time(1e-3)
     )
     with pytest.raises(LookupError, match="no such rows"):
         node.plan(job)
@@ -106,7 +106,7 @@ def test_a_stop_ends_a_run_of_every_strategy_at_once(node, strategy, by):
             os.kill(os.getpid(), signal.SIGINT)
         time.sleep(0.01)
 
-    job = shiplap.Job(64, "slow").inout("x", x).host_kernel(slow).takes(1e-3)
+    job = shiplap.Job(64, "slow").inout("x", x).host_kernel(slow).kernel_time(1e-3)
     chunks = 1 if strategy in ("explicit", "pageable") else 32
     prepared = node.plan(job, strategies=strategy, chunks=chunks, may_pin=False).prepare()
     for _ in range(3):
@@ -131,7 +131,7 @@ def test_ctrl_c_ends_a_run_before_its_next_chunk(node):
         started.wait()
         os.kill(os.getpid(), signal.SIGINT)
 
-    job = shiplap.Job(64, "slow").inout("x", x).host_kernel(slow).takes(1e-3)
+    job = shiplap.Job(64, "slow").inout("x", x).host_kernel(slow).kernel_time(1e-3)
     prepared = node.plan(job, strategies=["streams"], chunks=[32]).prepare()
     thread = threading.Thread(target=press)
     thread.start()
@@ -220,7 +220,7 @@ def test_an_interrupt_in_a_kernel_ends_a_plan_with_a_race(node):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        node.plan(shiplap.Job(1 << 16).inout("x", x).host_kernel(interrupted).takes(1e-4), race=1.0)
+        node.plan(shiplap.Job(1 << 16).inout("x", x).host_kernel(interrupted).kernel_time(1e-4), race=1.0)
 
 
 def test_a_mapping_that_returns_no_range_is_named_with_what_it_returned(node):

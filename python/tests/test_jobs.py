@@ -28,7 +28,7 @@ def test_chunks_cover_the_items_once_and_views_know_their_place(node):
         assert chunk.stream is None
         seen.append((chunk.first, chunk.count))
 
-    job = shiplap.Job(5000, "look").in_("x", x).out("y", y).host_kernel(kernel, arrays="view").takes(1e-3)
+    job = shiplap.Job(5000, "look").in_("x", x).out("y", y).host_kernel(kernel, arrays="view").kernel_time(1e-3)
     node.plan(job, strategies=["streams"], chunks=[7]).run()
     assert sum(count for _, count in seen) == 5000
     assert sorted(first for first, _ in seen) == list(np.cumsum([0] + [count for _, count in sorted(seen)])[:-1])
@@ -51,7 +51,7 @@ def test_a_halo_hands_rows_before_and_after_the_chunk(node):
         .in_("x", x, shiplap.halo(1, 1))
         .out("y", y)
         .host_kernel(blur, arrays="view")
-        .takes(1e-3)
+        .kernel_time(1e-3)
     )
     node.plan(job, strategies=["streams"], chunks=[5]).run()
     expected = np.stack([x[max(k - 1, 0) : k + 2].mean(axis=0) for k in range(257)])
@@ -70,7 +70,7 @@ def test_a_mapping_hands_the_rows_that_a_function_names(node):
         .in_("x", x, shiplap.mapped_by(lambda first, end: (4 * first, 4 * (end - first))))
         .out("y", y)
         .host_kernel(pick)
-        .takes(1e-3)
+        .kernel_time(1e-3)
     )
     node.plan(job).run()
     np.testing.assert_array_equal(y, x[::4])
@@ -91,7 +91,7 @@ def test_resident_inout_and_carried_arrays(node):
         .carried("state", state)
         .inout("x", x)
         .host_kernel(kernel)
-        .takes(1e-3)
+        .kernel_time(1e-3)
     )
     node.plan(job).run()
     np.testing.assert_array_equal(x, 5)
@@ -111,7 +111,7 @@ def test_blocks_of_a_pool_follow_indices_that_change_from_run_to_run(node):
         .in_("pool", pinned(node, pool), shiplap.blocks(index, 256))
         .out("out", out)
         .host_kernel(copy)
-        .takes(1e-4)
+        .kernel_time(1e-4)
     )
     prepared = node.plan(job).prepare()
     prepared.run()
@@ -129,7 +129,7 @@ def test_blocks_may_be_smaller_than_a_row_of_the_pool(node):
     index = np.array([5, 60, 7, 33])
     out = np.zeros((4, 64), dtype=np.float32)
     job = shiplap.Job(4, "gather").in_("pool", pool, shiplap.blocks(index, 256)).out("out", out)
-    job = job.host_kernel(lambda chunk, blocks, out: np.copyto(out, blocks.reshape(out.shape))).takes(1e-4)
+    job = job.host_kernel(lambda chunk, blocks, out: np.copyto(out, blocks.reshape(out.shape))).kernel_time(1e-4)
     node.plan(job).run()
     np.testing.assert_array_equal(out, pool.reshape(64, 64)[index])
 
@@ -173,7 +173,7 @@ def test_any_host_array_without_a_copy(node):
         .in_("x", x)
         .out("y", view)
         .host_kernel(lambda chunk, x, y: np.multiply(x, 3, out=y))
-        .takes(1e-4)
+        .kernel_time(1e-4)
     )
     node.plan(job).run()
     assert list(view) == [3.0 * i for i in range(64)]
@@ -228,7 +228,7 @@ def test_views_of_inputs_are_read_only(node):
         x[:] = 0
 
     with pytest.raises(ValueError, match="read-only"):
-        node.plan(shiplap.Job(16).in_("x", x).out("y", np.zeros(16)).host_kernel(write).takes(1e-4)).run()
+        node.plan(shiplap.Job(16).in_("x", x).out("y", np.zeros(16)).host_kernel(write).kernel_time(1e-4)).run()
     assert (x == 1).all()
 
 
@@ -243,7 +243,7 @@ def test_a_job_that_its_own_kernel_refers_to_is_collected(node):
         def kernel(chunk, x):
             assert names  # the function holds the names, which hold the job, plan and prepared run that hold it
 
-        job = shiplap.Job(64).inout("x", x).host_kernel(kernel).takes(1e-4)
+        job = shiplap.Job(64).inout("x", x).host_kernel(kernel).kernel_time(1e-4)
         plan = node.plan(job)
         names.update(job=job, plan=plan, prepared=plan.prepare())
         names["prepared"].run()

@@ -21,7 +21,7 @@ def test_a_function_of_a_view_makes_the_arrays(node):
         return np.asarray(view).reshape(-1)
 
     job = shiplap.Job(64).in_("x", x).out("y", y)
-    job = job.host_kernel(lambda chunk, x, y: np.copyto(y, x), arrays=flat).takes(1e-4)
+    job = job.host_kernel(lambda chunk, x, y: np.copyto(y, x), arrays=flat).kernel_time(1e-4)
     node.plan(job).run()
     np.testing.assert_array_equal(y, x)
     assert set(seen) == {shiplap.View}

@@ -63,7 +63,7 @@ def test_a_slower_link_is_no_faster_for_the_same_arrays(node):
     }
     times = {}
     for kind, (x, y) in arrays.items():
-        job = doubling(x, y).takes(1e-4)
+        job = doubling(x, y).kernel_time(1e-4)
         known = shiplap.Node.from_profile("h100")
         slow = node.what_if("link=pcie3")
         assert {known.memory_of(x), slow.memory_of(x), node.memory_of(x)} == {kind}

@@ -51,7 +51,7 @@ def test_tensors_may_be_written_whatever_the_version_of_numpy(node, monkeypatch)
 
     monkeypatch.setattr(np, "from_dlpack", read_only)
     x, y = torch.rand(64), torch.zeros(64)
-    job = shiplap.Job(64).in_("x", x).out("y", y).takes(1e-4)
+    job = shiplap.Job(64).in_("x", x).out("y", y).kernel_time(1e-4)
     node.plan(job.host_kernel(lambda chunk, x, y: np.multiply(x, 2, out=y))).run()
     torch.testing.assert_close(y, 2 * x)
     with pytest.raises(shiplap.UsageError, match="requires grad"):
@@ -60,7 +60,7 @@ def test_tensors_may_be_written_whatever_the_version_of_numpy(node, monkeypatch)
 
 def test_a_tensor_that_a_host_kernel_keeps_or_returns_is_refused(node):
     x, y, kept = torch.rand(64), torch.zeros(64), []
-    job = shiplap.Job(64).in_("x", x).out("y", y).takes(1e-4)
+    job = shiplap.Job(64).in_("x", x).out("y", y).kernel_time(1e-4)
     for match, kernel in {
         "kept array x": lambda chunk, x, y: kept.append(x[1:]),
         "returned an array": lambda chunk, x, y: 2 * x,

@@ -123,13 +123,13 @@ def test_structured_types_keep_their_fields(node):
     assert x.dtype == POINT
     x["x"], x["y"] = 1.5, 2
     job = shiplap.Job(64, "sum").in_("x", x).out("y", y)
-    node.plan(job.host_kernel(lambda chunk, x, y: np.add(x["x"], x["y"], out=y)).takes(1e-4)).run()
+    node.plan(job.host_kernel(lambda chunk, x, y: np.add(x["x"], x["y"], out=y)).kernel_time(1e-4)).run()
     assert (y == 3.5).all()
 
 
 def test_kernels_get_their_arrays_by_name_in_any_order(node):
     x, y = np.full(64, 8.0), np.zeros(64)
-    job = shiplap.Job(64, "halve").in_("x", x).out("y", y).takes(1e-4)
+    job = shiplap.Job(64, "halve").in_("x", x).out("y", y).kernel_time(1e-4)
     node.plan(job.host_kernel(lambda chunk, y, x: np.divide(x, 2, out=y))).run()
     assert (y == 4).all()
     node.plan(job.host_kernel(lambda y, x, chunk: np.divide(x, chunk.count, out=y))).run()
@@ -162,7 +162,7 @@ class _Foreign:
 
 def test_results_that_nobody_reads_are_refused_with_the_way_that_works(node):
     x, y = np.ones(64), np.zeros(64)
-    job = shiplap.Job(64, "twice").in_("x", x).out("y", y).takes(1e-4)
+    job = shiplap.Job(64, "twice").in_("x", x).out("y", y).kernel_time(1e-4)
     for returns in (lambda chunk, x, y: 2 * x, lambda chunk, x, y: (y, 2 * x), lambda chunk, x, y: x):
         with pytest.raises(shiplap.UsageError, match=r"returned an array of shape .*y\[:\] = result"):
             node.plan(job.host_kernel(returns)).run()
@@ -181,7 +181,7 @@ def test_results_that_nobody_reads_are_refused_with_the_way_that_works(node):
 
 def test_functions_that_only_begin_are_refused(node):
     x = np.ones(64)
-    job = shiplap.Job(64, "late").inout("x", x).takes(1e-4)
+    job = shiplap.Job(64, "late").inout("x", x).kernel_time(1e-4)
 
     def generator(*_):
         yield 1
@@ -211,7 +211,7 @@ def test_functions_that_only_begin_are_refused(node):
 
 
 def test_a_source_that_returns_nothing_is_told_so(node):
-    batch = shiplap.Job(64, "frames").inout("x", np.zeros(64)).host_kernel(lambda chunk, x: None).takes(1e-4)
+    batch = shiplap.Job(64, "frames").inout("x", np.zeros(64)).host_kernel(lambda chunk, x: None).kernel_time(1e-4)
     pipeline = shiplap.Adaptive(node, batch)
     with pytest.raises(shiplap.UsageError, match="source returned None for batch 0.*return True.*False at the end"):
         pipeline.run(lambda number, x: None)
@@ -233,7 +233,7 @@ def test_a_program_ends_as_it_should_with_a_run_in_a_daemon_thread(where):
         f"""
 import threading, time, numpy as np, shiplap
 node = shiplap.Node.load_or_measure("virtual:h100", say=lambda line: None)
-job = shiplap.Job(1 << 16, "endless").inout("x", np.zeros(1 << 16)).host_kernel({kernel}).takes(1e-3)
+job = shiplap.Job(1 << 16, "endless").inout("x", np.zeros(1 << 16)).host_kernel({kernel}).kernel_time(1e-3)
 def work():
     prepared = node.plan(job, strategies="staged", chunks=8).prepare()
     while True:

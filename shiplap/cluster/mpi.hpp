@@ -146,15 +146,15 @@ struct BoundMessage {
 };
 
 /// The array with this name among those that are held, or null.
-inline const Held* find_held(const std::vector<Held>& held, const std::string& array) {
-  const auto found = std::find_if(held.begin(), held.end(), [&](const Held& one) { return one.array == array; });
+inline const LocalPart* find_held(const std::vector<LocalPart>& held, const std::string& array) {
+  const auto found = std::find_if(held.begin(), held.end(), [&](const LocalPart& one) { return one.array == array; });
   return found == held.end() ? nullptr : &*found;
 }
 
 /// The first array that other ranks with items hold and this rank, which has items, does not. Null where there is none.
 /// A collective call.
-inline const Array* lacked_array(const Job& job, const Shares& shares, const std::vector<Held>& held, std::size_t rank,
-                                 MPI_Comm comm) {
+inline const Array* lacked_array(const Job& job, const Shares& shares, const std::vector<LocalPart>& held,
+                                 std::size_t rank, MPI_Comm comm) {
   const bool has_items = rank < shares.items.size() && shares.items[rank].count > 0;
   std::vector<int> here;
   for (const Array& array : job.arrays) here.push_back(has_items && find_held(held, array.name) ? 1 : 0);
@@ -168,13 +168,13 @@ inline const Array* lacked_array(const Job& job, const Shares& shares, const std
 
 /// The messages that this rank sends or receives, for the arrays that are held here. Throws UsageError when an array
 /// that is held lacks bytes of a message.
-inline std::vector<BoundMessage> bound_messages(const Job& job, const Shares& shares, const std::vector<Held>& held,
-                                                std::size_t rank) {
+inline std::vector<BoundMessage> bound_messages(const Job& job, const Shares& shares,
+                                                const std::vector<LocalPart>& held, std::size_t rank) {
   std::vector<BoundMessage> result;
   for (const HaloMessage& message : halo_messages(job, shares.items)) {
     if (message.from != rank && message.to != rank) continue;
     const std::string& name = job.arrays[message.array].name;
-    const Held* own = find_held(held, name);
+    const LocalPart* own = find_held(held, name);
     if (!own) continue;
     const Bytes begin = own->element * own->elements.first;
     const Bytes end = begin + own->element * own->elements.count;
@@ -240,7 +240,7 @@ inline Shares share(const Node& node, const Job& job, MPI_Comm comm, const PlanO
 /// A collective call. Its messages have the tag 31317 on `comm`: receive nothing with MPI_ANY_TAG from other ranks
 /// meanwhile. Messages of more than 1 GiB are sent in several parts. Throws Error on all ranks when one lacks an array
 /// that others hold or elements that it would send or receive, and Error when a call of MPI fails.
-inline void exchange_halos(const Job& job, const Shares& shares, const std::vector<Held>& held, MPI_Comm comm) {
+inline void exchange_halos(const Job& job, const Shares& shares, const std::vector<LocalPart>& held, MPI_Comm comm) {
   const detail::ReturnedErrors returned(comm);
   const auto rank = static_cast<std::size_t>(detail::rank_in(comm));
   const Array* lacked = detail::lacked_array(job, shares, held, rank, comm);  // before anything that may throw

@@ -12,12 +12,12 @@
 namespace shiplap {
 namespace {
 
-const Held* find_held(const std::vector<Held>& all, const Array& array) {
-  const auto found = std::ranges::find(all, array.name, &Held::array);
+const LocalPart* find_held(const std::vector<LocalPart>& all, const Array& array) {
+  const auto found = std::ranges::find(all, array.name, &LocalPart::array);
   return found == all.end() ? nullptr : &*found;
 }
 
-void require_possible_share(const Job& whole, ItemRange items, const std::vector<Held>& held) {
+void require_possible_share(const Job& whole, ItemRange items, const std::vector<LocalPart>& held) {
   if (items.count == 0)
     throw UsageError(fmt::format("{}: a rank without items has no job: run nothing on this rank", whole.name));
   if (items.first > whole.items || items.count > whole.items - items.first)
@@ -29,14 +29,14 @@ void require_possible_share(const Job& whole, ItemRange items, const std::vector
           fmt::format("{}: array {} is carried from one chunk to the next, so a rank could begin only when the one "
                       "before has ended: give each rank an output array of its own, and combine these",
                       whole.name, array.name));
-  for (const Held& one : held)
+  for (const LocalPart& one : held)
     if (std::ranges::find(whole.arrays, one.array, &Array::name) == whole.arrays.end())
       throw UsageError(
           fmt::format("{}: elements are held of {}, and no array of the job has that name", whole.name, one.array));
 }
 
 /// The address of the element `first` of a distributed array.
-std::byte* address_of(const Job& whole, const Array& array, const Held& held, ElementRange needed) {
+std::byte* address_of(const Job& whole, const Array& array, const LocalPart& held, ElementRange needed) {
   if (held.element != array.element)
     throw UsageError(fmt::format("{}: the elements held of {} have {} and those of the job {}", whole.name, array.name,
                                  to_string(held.element), to_string(array.element)));
@@ -73,7 +73,7 @@ Reach reach_in_share(const Job& whole, const Array& array, ItemRange items, Elem
 
 /// The blocks that the items own, as a list in the same pool. `origin` becomes the offset of the share in the array of
 /// all blocks.
-Array blocks_of_share(const Job& whole, Array array, ItemRange items, const Held* held, Bytes& origin) {
+Array blocks_of_share(const Job& whole, Array array, ItemRange items, const LocalPart* held, Bytes& origin) {
   if (held != nullptr)
     throw UsageError(
         fmt::format("{}: {} is an array of blocks, whose pool must be whole on every rank", whole.name, array.name));
@@ -95,7 +95,7 @@ Array blocks_of_share(const Job& whole, Array array, ItemRange items, const Held
 
 /// A resident array, whole. A prefix of another array becomes an array of its own, because the share of the other one
 /// may begin elsewhere.
-Array resident_of_share(const Job& whole, Array array, const Held* held) {
+Array resident_of_share(const Job& whole, Array array, const LocalPart* held) {
   if (array.prefix_of) {
     array.data = whole.arrays[*array.prefix_of].data;
     array.prefix_of.reset();
@@ -105,7 +105,7 @@ Array resident_of_share(const Job& whole, Array array, const Held* held) {
 }
 
 /// An array that is cut. `origin` becomes the offset of the share in the whole array.
-Array cut_of_share(const Job& whole, Array array, ItemRange items, const Held* held, Bytes& origin) {
+Array cut_of_share(const Job& whole, Array array, ItemRange items, const LocalPart* held, Bytes& origin) {
   ElementRange has = elements_of_share(whole, array, items);
   const ElementRange needed = has;
   const std::uint64_t all = array.size.count / array.element.count;
@@ -174,14 +174,14 @@ KernelCost cost_at_density(KernelCost cost, double density) {
   return cost;
 }
 
-Job job_of_share(const Job& whole, ItemRange items, const std::vector<Held>& held) {
+Job job_of_share(const Job& whole, ItemRange items, const std::vector<LocalPart>& held) {
   require_possible_share(whole, items, held);
   Job part = whole;
   part.items = items.count;
   std::vector<Bytes> origins(whole.arrays.size());
   for (std::size_t a = 0; a < whole.arrays.size(); ++a) {
     const Array& array = whole.arrays[a];
-    const Held* const own = find_held(held, array);
+    const LocalPart* const own = find_held(held, array);
     if (array.blocks)
       part.arrays[a] = blocks_of_share(whole, array, items, own, origins[a]);
     else if (stays(array.role))

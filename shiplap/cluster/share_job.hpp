@@ -1,5 +1,6 @@
 // The items of a job that one rank works on, as a job of its own whose kernel sees indices of the whole arrays.
-//   auto mine = shiplap::job_of_share(job, shares.items[rank], {shiplap::held("u", u), shiplap::held("out", out)});
+//   auto mine = shiplap::job_of_share(job, shares.items[rank], {shiplap::local_part("u", u), shiplap::local_part("out",
+//   out)});
 #pragma once
 
 #include <cstddef>
@@ -14,7 +15,7 @@
 namespace shiplap {
 
 /// The elements of a distributed array that this rank has in its memory.
-struct Held {
+struct LocalPart {
   std::string array;          ///< name of the array
   std::byte* data = nullptr;  ///< address of the first of these elements
   Bytes element;              ///< size of an element
@@ -24,7 +25,7 @@ struct Held {
 /// The elements of the array that the view has, which are those of this rank and the halo that its items read. The
 /// memory is the caller's and outlives the runs.
 template <class T>
-Held held(std::string array, View<T> view) {
+LocalPart local_part(std::string array, View<T> view) {
   static_assert(!std::is_const_v<T>, "the halo of a distributed array is written, so its view is not const");
   return {std::move(array), reinterpret_cast<std::byte*>(view.data()), Bytes{sizeof(T)}, {view.first(), view.size()}};
 }
@@ -43,7 +44,7 @@ Held held(std::string array, View<T> view) {
 /// Throws UsageError for no items, items that the job does not have, a `carried` array, an array in `held` that the job
 /// does not have or that is an array of blocks, elements of another size, and held elements that do not include those
 /// that the items reach.
-Job job_of_share(const Job& whole, ItemRange items, const std::vector<Held>& held = {});
+Job job_of_share(const Job& whole, ItemRange items, const std::vector<LocalPart>& held = {});
 
 /// The number of items of average density that have as much data as the items before `item`: the measure by which
 /// shares are cut. It is `item` where the items have equally much data.

@@ -105,8 +105,8 @@ std::string OpText::blocks(std::size_t slot, const std::string& key) {
   if (job_.items_per_block > 1)
     text = fmt::format("(items + {0} - 1) / {0}",
                        say_.constant("items_per_block", static_cast<std::int64_t>(job_.items_per_block)));
-  if (job_.blocks_abreast > 1)
-    text += " * " + say_.constant("blocks_abreast", static_cast<std::int64_t>(job_.blocks_abreast));
+  if (job_.blocks_per_item_group > 1)
+    text += " * " + say_.constant("blocks_per_item_group", static_cast<std::int64_t>(job_.blocks_per_item_group));
   return text;
 }
 

@@ -78,7 +78,7 @@ std::vector<Choice> grid_of(const Job& job, const GridOptions& options, unsigned
     } else if (strategy.zero_copy) {
       // Zero-copy kernels share the link, so one stream is enough for them.
       for (const std::uint64_t blocks : grid_blocks)
-        for (const std::uint32_t chunks : counts) add({.strategy = name, .chunks = chunks, .blocks = blocks});
+        for (const std::uint32_t chunks : counts) add({.strategy = name, .chunks = chunks, .max_grid = blocks});
     } else if (!strategy.chunked) {
       add({.strategy = name});
     } else {

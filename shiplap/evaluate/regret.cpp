@@ -75,7 +75,7 @@ class JobRun {
       progress(to_string(choice));
       try {
         SweptChoice one{.choice = choice, .predicted = predict(job(), profile_, choice, limits_).predicted};
-        const auto at_its_grid = [&](const KernelCost::ZeroCopy& row) { return row.blocks == choice.blocks; };
+        const auto at_its_grid = [&](const KernelCost::ZeroCopy& row) { return row.blocks == choice.max_grid; };
         const bool other_streams = choice.chunks > 1 && choice.layout != Layout::three;
         one.is_candidate =
             !other_streams && (!find_strategy(choice.strategy).zero_copy || job().cost.zero_copy.empty() ||

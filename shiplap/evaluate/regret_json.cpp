@@ -41,7 +41,7 @@ struct NearChoices {
       columns.strategy.push_back(one.choice.strategy);
       columns.chunks.push_back(one.choice.chunks);
       columns.layout.push_back(one.choice.layout);
-      columns.blocks.push_back(one.choice.blocks == 0 ? std::nullopt : std::optional(one.choice.blocks));
+      columns.blocks.push_back(one.choice.max_grid == 0 ? std::nullopt : std::optional(one.choice.max_grid));
       columns.graph.push_back(one.choice.graph);
       columns.batched.push_back(one.choice.batched);
       columns.error.push_back(one.error);
@@ -63,7 +63,7 @@ struct NearChoices {
       near.push_back({.choice = {.strategy = columns.strategy[i],
                                  .chunks = columns.chunks[i],
                                  .layout = columns.layout[i],
-                                 .blocks = columns.blocks[i].value_or(0),
+                                 .max_grid = columns.blocks[i].value_or(0),
                                  .graph = columns.graph[i],
                                  .batched = columns.batched[i]},
                       .observed = columns.observed[i],

@@ -45,7 +45,7 @@ struct RankState {
 
 class Coordinator {
  public:
-  Coordinator(Ranks& ranks, const CoordinatorOptions& options)
+  Coordinator(Communicator& ranks, const CoordinatorOptions& options)
       : ranks_(ranks), options_(options), states_(ranks.size()) {}
 
   FleetRun run() {
@@ -95,7 +95,7 @@ class Coordinator {
     return false;
   }
 
-  /// Waits for nobody any more.
+  /// Stops waiting for all ranks.
   void stop() {
     for (RankState& state : states_) state.is_late = state.is_late || !state.is_done();
     open_ = 0;
@@ -346,7 +346,7 @@ class Coordinator {
                        state.waited_for.empty() ? "" : fmt::format(", while it checked {}", *state.waited_for.begin()));
   }
 
-  Ranks& ranks_;
+  Communicator& ranks_;
   const CoordinatorOptions& options_;
   std::vector<RankState> states_;
   std::size_t open_ = 0;  ///< ranks that are waited for
@@ -364,9 +364,11 @@ class Coordinator {
 
 }  // namespace
 
-FleetRun coordinate(Ranks& ranks, const CoordinatorOptions& options) { return Coordinator(ranks, options).run(); }
+FleetRun coordinate(Communicator& ranks, const CoordinatorOptions& options) {
+  return Coordinator(ranks, options).run();
+}
 
-void end_all_ranks(Ranks& ranks, const Deadline& deadline) {
+void end_all_ranks(Communicator& ranks, const Deadline& deadline) {
   // The others find out by themselves that the run is over.
   for (std::size_t rank = 0; rank < ranks.size() && !deadline.passed(); ++rank) {
     try {

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "shiplap/fleet/communicator.hpp"
 #include "shiplap/fleet/judge.hpp"
-#include "shiplap/fleet/ranks.hpp"
 #include "shiplap/measure/node_result.hpp"
 
 namespace shiplap {
@@ -22,7 +22,7 @@ struct CoordinatorOptions {
   std::string program{};     ///< version of the program of rank 0; others are reported
   JudgeOptions judging{};    ///< when a GPU is an outlier, which is then checked again
   const History* history = nullptr;  ///< earlier figures of the nodes; null: none
-  /// Called with what is waited for, for people.
+  /// Progress callback: a text that says what the check waits for.
   std::function<void(std::string_view)> progress{};
   /// Returns whether to wait for nobody any more, so that what has been reported is judged. Empty: it never is.
   std::function<bool()> stop{};
@@ -39,10 +39,10 @@ struct FleetRun {
 /// rank that dies or hangs is reported in time, and the rest is collected. The time grows linearly with the number of
 /// ranks. Throws Error when the connection of this rank is broken. The other ranks do not know it then: call
 /// `end_all_ranks`.
-FleetRun coordinate(Ranks&, const CoordinatorOptions&);
+FleetRun coordinate(Communicator&, const CoordinatorOptions&);
 
-/// Tells all ranks to end, rank 0 first, when rank 0 cannot go on. Ranks that cannot be reached are left out, and those
-/// that were not told by the deadline.
-void end_all_ranks(Ranks&, const Deadline&);
+/// Tells all ranks to end, rank 0 first, when rank 0 cannot go on. Communicator that cannot be reached are left out,
+/// and those that were not told by the deadline.
+void end_all_ranks(Communicator&, const Deadline&);
 
 }  // namespace shiplap

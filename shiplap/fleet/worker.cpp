@@ -35,7 +35,7 @@ std::string report(Task task, const std::string& device, const std::function<Jso
   }
 }
 
-void check(Ranks& ranks, const RankWork& work, const std::vector<std::string>& devices) {
+void check(Communicator& ranks, const RankWork& work, const std::vector<std::string>& devices) {
   for (const std::string& device : devices) {
     if (work.stop && work.stop()) return;
     ranks.send(coordinator, report(Task::check, device, [&] { return work.check(device); }));
@@ -55,7 +55,7 @@ std::future<std::string> copying(const RankWork& work, const std::string& device
   }
 }
 
-void copy_at_once(Ranks& ranks, const RankWork& work, const std::vector<std::string>& devices, Seconds begin) {
+void copy_at_once(Communicator& ranks, const RankWork& work, const std::vector<std::string>& devices, Seconds begin) {
   std::vector<std::future<std::string>> reports;
   for (const std::string& device : devices) reports.push_back(copying(work, device, begin));
   for (std::future<std::string>& one : reports) ranks.send(coordinator, one.get());
@@ -63,7 +63,7 @@ void copy_at_once(Ranks& ranks, const RankWork& work, const std::vector<std::str
 
 }  // namespace
 
-bool work(Ranks& ranks, const RankWork& work, Seconds longest_silence) {
+bool run_worker(Communicator& ranks, const RankWork& work, Seconds longest_silence) {
   ranks.send(coordinator, to_text(Hello{.node = work.node, .program = work.program}));
   ranks.send(coordinator, to_text(listed(work)));
   Seconds silent_since = wall_clock();

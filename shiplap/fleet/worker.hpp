@@ -4,8 +4,8 @@
 #include <functional>
 #include <string>
 
+#include "shiplap/fleet/communicator.hpp"
 #include "shiplap/fleet/rank_message.hpp"
-#include "shiplap/fleet/ranks.hpp"
 
 namespace shiplap {
 
@@ -27,6 +27,6 @@ struct RankWork {
 /// Reports the GPUs of this rank and follows orders until there are no more. Returns whether all ranks have answered,
 /// so that they can end together; false also when `stop` says so. Throws Error when rank 0 is silent for longer than
 /// `longest_silence`, which means that it has died.
-bool work(Ranks&, const RankWork&, Seconds longest_silence);
+bool run_worker(Communicator&, const RankWork&, Seconds longest_silence);
 
 }  // namespace shiplap

@@ -191,7 +191,7 @@ Uncertain wait_for_sms(const std::vector<AddedToSet>& short_blocks, const std::v
 /// Splits what sets take longer into parts for each op, block and MiB. The least and the largest set of a batch have
 /// the same number of blocks. The parts of kernels have no cost of a block, because the threads of a kernel take no
 /// notice of where a block ends.
-AddedToMove split(const std::vector<AddedToSet>& sets, const Uncertain& wait) {
+MoveDelay split(const std::vector<AddedToSet>& sets, const Uncertain& wait) {
   const auto mib = [](const MoveKey& set) { return in_bytes(set.block * set.blocks) / in_bytes(1_MiB); };
   const auto blocks = [](const MoveKey& set) { return static_cast<double>(set.blocks); };
   const AddedToSet& least = sets.front();
@@ -209,8 +209,8 @@ AddedToMove split(const std::vector<AddedToSet>& sets, const Uncertain& wait) {
           .per_mib = non_negative<Seconds>(per_mib)};
 }
 
-std::vector<MoverBeside> fit_beside(const Observations& observations, const GpuModel& gpu, const std::string& name,
-                                    Findings& findings) {
+std::vector<MutualSlowdown> fit_beside(const Observations& observations, const GpuModel& gpu, const std::string& name,
+                                       Findings& findings) {
   const Seconds gap = gpu.kernel_gap ? gpu.kernel_gap->value : Seconds{0};
   const NeighbourTimes compute = neighbour_times(observations.of(fmt::format("beside.{}.compute", name)), gap);
   const NeighbourTimes memory = neighbour_times(observations.of(fmt::format("beside.{}.memory", name)), gap);
@@ -222,12 +222,12 @@ std::vector<MoverBeside> fit_beside(const Observations& observations, const GpuM
   };
   const double computing = thread_block(compute);
   const double streaming = thread_block(memory);
-  std::vector<MoverBeside> rows;
+  std::vector<MutualSlowdown> rows;
   for (const auto& [grid, time] : compute.beside) {
     const auto by_computing = slowdown(compute, grid);
     const auto by_streaming = slowdown(memory, grid);
     if (!by_computing || !by_streaming) continue;
-    MoverBeside row{
+    MutualSlowdown row{
         .grid = grid, .compute = non_negative<double>(*by_computing), .memory = non_negative<double>(*by_streaming)};
     const auto beside_compute = added_to_sets(by_compute, alone, grid, false);
     const auto beside_memory = added_to_sets(by_memory, alone, grid, false);
@@ -244,7 +244,7 @@ std::vector<MoverBeside> fit_beside(const Observations& observations, const GpuM
                                 fmt::format("not measured: needs verified points of beside.{0}.compute and "
                                             "beside.{0}.memory, alone and beside a grid",
                                             name)});
-  else if (std::ranges::any_of(rows, [](const MoverBeside& row) { return !row.added; }) || rows.front().grid != 0)
+  else if (std::ranges::any_of(rows, [](const MutualSlowdown& row) { return !row.added; }) || rows.front().grid != 0)
     findings.missing.push_back({fmt::format("links[0].blocks.beside_{}.added", name),
                                 fmt::format("not measured for every mover: needs verified points of moves.{0}, "
                                             "moves.{0}.compute and moves.{0}.memory, and a batch",

@@ -85,8 +85,10 @@ void require_room(Job batch, const AdaptiveOptions& options, const Limits& limit
       std::max<std::uint64_t>(1, std::min(fit, most_in_flight))));
 }
 
-Trace trace_for(Wanted wanted) {
-  return wanted == Wanted::span ? Trace::none : wanted == Wanted::kernels ? Trace::kernels : Trace::events;
+Trace trace_for(TraceLevel trace_level) {
+  return trace_level == TraceLevel::span      ? Trace::none
+         : trace_level == TraceLevel::kernels ? Trace::kernels
+                                              : Trace::events;
 }
 
 }  // namespace
@@ -205,7 +207,7 @@ AdaptiveReport Adaptive::run(Policy& policy, const Source& source, const Sink& s
     if (last_choice && *last_choice != first.choice) ++report.changes;
     last_choice = first.choice;
     if (sink) sink(first.batch);
-    const BatchSeen seen = seen_of(first, result);
+    const BatchObservation seen = seen_of(first, result);
     const std::optional<Decision> decision = policy.observe(seen);
     if (logs) log_(log_line_of(seen));
     if (logs && decision) log_(log_line_of(*decision));
@@ -240,10 +242,10 @@ void Adaptive::submit(Policy& policy, std::deque<InFlight>& in_flight, Batch bat
   Slot& slot = slots_[batch.slot];
   batch.arrays = slot.arrays;
   const std::uint32_t choice = policy.choice(batch.number);
-  const Wanted wanted = policy.wanted(batch.number);
-  in_flight.push_back({.batch = batch, .choice = choice, .wanted = wanted});
+  const TraceLevel trace_level = policy.trace_level(batch.number);
+  in_flight.push_back({.batch = batch, .choice = choice, .trace_level = trace_level});
   try {
-    slot.choices.at(choice)->submit({.trace = trace_for(wanted)});
+    slot.choices.at(choice)->submit({.trace = trace_for(trace_level)});
   } catch (...) {
     in_flight.pop_back();
     throw;
@@ -251,9 +253,9 @@ void Adaptive::submit(Policy& policy, std::deque<InFlight>& in_flight, Batch bat
   slot.busy = true;
 }
 
-BatchSeen Adaptive::seen_of(const InFlight& one, const RunResult& result) const {
-  BatchSeen seen{.batch = one.batch.number, .choice = one.choice, .span = result.timeline.makespan};
-  if (one.wanted == Wanted::span) return seen;
+BatchObservation Adaptive::seen_of(const InFlight& one, const RunResult& result) const {
+  BatchObservation seen{.batch = one.batch.number, .choice = one.choice, .span = result.timeline.makespan};
+  if (one.trace_level == TraceLevel::span) return seen;
   const Schedule& schedule = slots_[one.batch.slot].choices[one.choice]->schedule();
   StageTimes stages;
   std::vector<Span> kernels;
@@ -269,7 +271,7 @@ BatchSeen Adaptive::seen_of(const InFlight& one, const RunResult& result) const 
     seen.kernels.push_back(std::max(Seconds{0}, added - mark_));
     stages.kernel += seen.kernels.back();
   }
-  if (one.wanted == Wanted::stages) seen.stages = stages;
+  if (one.trace_level == TraceLevel::stages) seen.stages = stages;
   return seen;
 }
 

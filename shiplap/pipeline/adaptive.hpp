@@ -78,7 +78,7 @@ class Adaptive {
   using Sink = std::function<void(const Batch&)>;
   /// A batch that has ended, and the decision that followed.
   struct Progress {
-    const BatchSeen& seen;               ///< what was observed of the batch
+    const BatchObservation& seen;        ///< what was observed of the batch
     const Decision* decision = nullptr;  ///< null when there was no decision
     Seconds ended{0};                    ///< end of the batch after the start of the run, by the host's clock
   };
@@ -108,13 +108,13 @@ class Adaptive {
   struct InFlight {
     Batch batch;
     std::uint32_t choice = 0;
-    Wanted wanted = Wanted::span;
+    TraceLevel trace_level = TraceLevel::span;
   };
 
   void allocate(Device&);
   void make_ready(Device&);
   void submit(Policy&, std::deque<InFlight>&, Batch);
-  BatchSeen seen_of(const InFlight&, const RunResult&) const;
+  BatchObservation seen_of(const InFlight&, const RunResult&) const;
 
   Job batch_;
   AdaptiveOptions options_;

@@ -27,7 +27,7 @@ namespace {
 
 /// The job with the kinds of memory that its arrays are in, as the device reports them. A strategy uses one kind of
 /// memory, so when one array is pageable, all are treated as pageable.
-Job located(const Device* device, Job job) {
+Job with_memory_kinds(const Device* device, Job job) {
   std::optional<std::uint32_t> pageable{};
   bool managed = false;
   bool others = false;
@@ -53,7 +53,7 @@ Job located(const Device* device, Job job) {
   for (Array& array : job.arrays) {
     if (!pageable || stays(array.role) || array.role == Role::scratch || array.memory == MemoryKind::pageable) continue;
     array.memory = MemoryKind::pageable;
-    array.pageable_like = pageable;
+    array.forced_pageable_by = pageable;
   }
   share_memory_of_prefixes(job);
   return job;
@@ -88,7 +88,7 @@ void require_arrays_to_probe(const Job& job) {
     if (array.data == nullptr && size_on_host(array).count > 0)
       throw UsageError(fmt::format(
           "{}: of array {} only the shape is known, and the kernel's time is measured on the arrays: give the "
-          "array its memory before planning, or state the time with `.takes`",
+          "array its memory before planning, or state the time with `.kernel_time`",
           job.name, array.name));
 }
 
@@ -164,9 +164,9 @@ void choose_to_pin(Device* device, const Profile& profile, const PlanOptions& op
                     device != nullptr ? why_not_pinned(*device, plan.job) : ""));
   if (array_memory(plan.job) != ArrayMemory::pageable || !allows_pinned(options.space)) return;
   const MemoryWay* const registered = plan.memory->find(Preparation::registered);
-  if (registered == nullptr || registered->in_all >= plan.memory->find(Preparation::none)->in_all) return;
+  if (registered == nullptr || registered->total_time >= plan.memory->find(Preparation::none)->total_time) return;
   plan.pins = true;
-  plan.pinning = registered->once;
+  plan.pinning = registered->setup_time;
   plan.job = with_pinned_chunks(std::move(plan.job));
   plan.ranking = *plan.memory->pinned;
   plan.chosen = plan.ranking.best();
@@ -277,7 +277,7 @@ std::string assumption_of_gpus(const Profile& profile, std::uint32_t gpus) {
 }
 
 /// Checks that the device can run the job, and counts the launches of its kernel.
-void examine(Device& device, const PlanOptions& options, Plan& plan) {
+void capture_and_check(Device& device, const PlanOptions& options, Plan& plan) {
   const DeviceInfo info = device.info();
   if (info.is_virtual) plan.virtual_device = info.id;
   require_kernel(info, plan.job);
@@ -313,10 +313,13 @@ Plan plan(const Node& node, const Job& job, const PlanOptions& given) {
   require_valid(job);
   require_valid(given);
   const PlanOptions options = options_for(node, given);
-  Plan result{.job = located(node.device.get(), job), .ranking = {}, .chosen = {}, .limits = limits_of(node, options)};
+  Plan result{.job = with_memory_kinds(node.device.get(), job),
+              .ranking = {},
+              .chosen = {},
+              .limits = limits_of(node, options)};
   require_sound_reaches(job);
   if (node.device != nullptr)
-    examine(*node.device, options, result);
+    capture_and_check(*node.device, options, result);
   else if (options.check_reach || options.race > Seconds{0})
     throw UsageError(
         fmt::format("{}: `check_reach` and `race` run the kernel, and the node with profile {} has no device: plan for "
@@ -342,7 +345,7 @@ void run_kernel_once(const Node& node, const Job& given, const PlanOptions& opti
   MeasurableDevice& device = device_of(node, given.name);
   require_kernel(device.info(), given);
   const Limits limits = limits_of(node, options);
-  const ContiguousJob contiguous(device, located(&device, given));
+  const ContiguousJob contiguous(device, with_memory_kinds(&device, given));
   const Job& job = contiguous.job();
   const std::uint64_t items = items_that_fit(job, std::max<std::uint64_t>(1, job.items / 8), limits);
   prepare_launch(device, job, items, limits).run();

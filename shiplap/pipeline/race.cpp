@@ -66,9 +66,9 @@ std::vector<Choice> variants_of(const Job& job, const Profile& profile, const Ch
     }
   if (strategy.zero_copy && job.any_grid)
     for (const std::uint64_t blocks :
-         {best.blocks == 0 ? std::uint64_t{profile.gpus.front().sm_count} : 0, 2 * best.blocks}) {
+         {best.max_grid == 0 ? std::uint64_t{profile.gpus.front().sm_count} : 0, 2 * best.max_grid}) {
       Choice choice = best;
-      choice.blocks = blocks;
+      choice.max_grid = blocks;
       choices.push_back(choice);
     }
   if (strategy.threaded)
@@ -86,9 +86,9 @@ bool is_open(const SearchSpace& space, const Choice& choice) {
     return chosen.empty() || std::ranges::find(chosen, value) != chosen.end();
   };
   return among(space.chunks, choice.chunks) && among(space.ramps, choice.ramp) && among(space.layouts, choice.layout) &&
-         among(space.blocks, choice.blocks) && among(space.threads, choice.threads) && (choice.graph || !space.graph) &&
-         (choice.batched || !space.batched) && (!choice.graph || space.graph || space.fewer_calls) &&
-         (!choice.batched || space.batched || space.fewer_calls);
+         among(space.max_grids, choice.max_grid) && among(space.threads, choice.threads) &&
+         (choice.graph || !space.graph) && (choice.batched || !space.batched) &&
+         (!choice.graph || space.graph || space.fewer_calls) && (!choice.batched || space.batched || space.fewer_calls);
 }
 
 }  // namespace

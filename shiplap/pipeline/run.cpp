@@ -49,7 +49,7 @@ void add_sample(Report& report, const RunResult& result) {
 /// Several runs over the same arrays, after which the arrays are as after a single run.
 class RepeatedRuns {
  public:
-  RepeatedRuns(Device& device, const Plan& plan, const Job& job, const ReportOptions& options)
+  RepeatedRuns(Device& device, const Plan& plan, const Job& job, const RunReportOptions& options)
       : options_(options), prepared_(prepare(device, plan, job)) {
     if (options.ideal_overlap) {
       contiguous_.emplace(device, planned_job(plan, job));
@@ -101,7 +101,7 @@ class RepeatedRuns {
     if (was_right) report.difference = options_.verify();
   }
 
-  const ReportOptions& options_;
+  const RunReportOptions& options_;
   Prepared prepared_;
   std::optional<ContiguousJob> contiguous_;  // the job whose stages are timed
   std::optional<IdealOverlapRuns> ideal_overlap_;
@@ -120,7 +120,7 @@ Report report_of(const Device& device, const Plan& plan, const RunResult& result
   return report;
 }
 
-Report run(Device& device, const Plan& plan, const Job& job, const ReportOptions& options) {
+Report run(Device& device, const Plan& plan, const Job& job, const RunReportOptions& options) {
   if (options.repeats == 0) throw UsageError("`repeats` 0: a report needs at least 1 run");
   const bool is_single = options.repeats == 1 && options.warm_up == 0 && !options.ideal_overlap &&
                          options.trace == Trace::none && !options.refill && !options.verify;

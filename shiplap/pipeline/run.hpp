@@ -54,7 +54,7 @@ struct Report {
 };
 
 /// The number of runs for a report, and what is observed in them.
-struct ReportOptions {
+struct RunReportOptions {
   unsigned repeats = 1;          ///< number of timed runs, at least 1
   unsigned warm_up = 0;          ///< number of untimed runs before them
   bool ideal_overlap = false;    ///< whether the time of ideal overlap is measured between the timed runs
@@ -71,7 +71,7 @@ struct ReportOptions {
 /// Prepares a plan, runs it and reports. With the default options the job runs once. Programs that run a job many times
 /// should call `prepare` once instead. Throws as `prepare` and Execution::run do, and UsageError for 0 repeats. When
 /// one of several runs throws, `inout` and `carried` arrays get their original values back, and outputs are undefined.
-Report run(Device&, const Plan&, const Job&, const ReportOptions& = {});
+Report run(Device&, const Plan&, const Job&, const RunReportOptions& = {});
 /// The report of one run of a job that was prepared from the plan. It has no spans when the schedule that ran has other
 /// ops than the planned one (has_reach_by_function).
 Report report_of(const Device&, const Plan&, const RunResult&);

@@ -50,8 +50,8 @@ Adaptation::Adaptation(SteadyTable table, const AdaptationOptions& options)
   begin_trial(current_);
 }
 
-Wanted Adaptation::wanted(std::uint64_t batch) const {
-  return batches_to_observe_ > 0 || batch % options_.observe_every == 0 ? Wanted::kernels : Wanted::span;
+TraceLevel Adaptation::trace_level(std::uint64_t batch) const {
+  return batches_to_observe_ > 0 || batch % options_.observe_every == 0 ? TraceLevel::kernels : TraceLevel::span;
 }
 
 double Adaptation::learned_factor(std::uint32_t choice) const {
@@ -72,14 +72,14 @@ std::uint32_t Adaptation::best() const {
   return best;
 }
 
-bool Adaptation::is_steady(const BatchSeen& seen) {
+bool Adaptation::is_steady(const BatchObservation& seen) {
   const bool goes_on = seen.batch > 0 && last_choice_ == seen.choice;
   batches_alike_ = goes_on ? batches_alike_ + 1 : 0;
   last_choice_ = seen.choice;
   return table_.in_flight == 1 || batches_alike_ >= 2 * std::uint64_t{table_.in_flight};
 }
 
-std::optional<Decision> Adaptation::observe(const BatchSeen& seen) {
+std::optional<Decision> Adaptation::observe(const BatchObservation& seen) {
   if (batches_to_observe_ > 0) --batches_to_observe_;
   ++quiet_batches_;
   const bool steady = is_steady(seen);
@@ -96,14 +96,14 @@ std::optional<Decision> Adaptation::observe(const BatchSeen& seen) {
   return explore(seen.batch);
 }
 
-double Adaptation::kernel_residual(const BatchSeen& seen) const {
+double Adaptation::kernel_residual(const BatchObservation& seen) const {
   const Seconds kernels = std::accumulate(seen.kernels.begin(), seen.kernels.end(), Seconds{0});
   const Seconds expects = expected(seen.choice).kernels;
   if (kernels <= Seconds{0} || expects <= Seconds{0}) return 0;
   return std::log(kernels / expects) - learned_kernels_.at(seen.choice, ratio());
 }
 
-std::string Adaptation::test_kernels(const BatchSeen& seen) {
+std::string Adaptation::test_kernels(const BatchObservation& seen) {
   if (seen.kernels.empty()) return {};
   const double residual = kernel_residual(seen);
   // After a change of choice a small residual comes from the new chunks: the kernel itself is as it was. A large one is
@@ -121,7 +121,7 @@ std::string Adaptation::test_kernels(const BatchSeen& seen) {
   return fmt::format("kernels take {}", times_as_long(*change));
 }
 
-std::string Adaptation::test_span(const BatchSeen& seen) {
+std::string Adaptation::test_span(const BatchObservation& seen) {
   const bool observed = !seen.kernels.empty();
   if (pending_ && observed) return explain_change(seen);
   if (!observed || options_.observe_every == 1) {
@@ -141,7 +141,7 @@ std::string Adaptation::test_span(const BatchSeen& seen) {
 
 // The spans that changed are those of batches whose kernels were not observed. The kernels of the present batch show by
 // which factor they may have changed there.
-std::string Adaptation::explain_change(const BatchSeen& seen) {
+std::string Adaptation::explain_change(const BatchObservation& seen) {
   const double change = *std::exchange(pending_, std::nullopt);
   const double factor = kernel_residual(seen);
   const double explained =
@@ -165,7 +165,7 @@ bool Adaptation::has_seen_enough() const {
   return trial_ && (trial_->residuals.size() >= batches_of_a_trial || is_hopeless());
 }
 
-std::string Adaptation::learn(const BatchSeen& seen) {
+std::string Adaptation::learn(const BatchObservation& seen) {
   const bool compares = trial_->compares();
   const double residual = median(trial_->residuals);
   if (std::abs(kernel_residual(seen)) > kernels_changed_.slack()) {  // kernels changed during the trial

@@ -18,7 +18,7 @@
 namespace shiplap {
 
 /// What was observed of a batch.
-struct BatchSeen {
+struct BatchObservation {
   std::uint64_t batch = 0;   ///< number of the batch, counted from 0
   std::uint32_t choice = 0;  ///< index of the batch's choice in the table
   Seconds span{0};           ///< from when its first stream reached the batch until the end of the batch
@@ -29,7 +29,7 @@ struct BatchSeen {
 };
 
 /// What is to be observed of a batch: its span alone, also its kernels, or the times of its stages.
-enum class Wanted : std::uint8_t { span, kernels, stages };
+enum class TraceLevel : std::uint8_t { span, kernels, stages };
 
 /// A conclusion from observed batches, and its reason.
 struct Decision {
@@ -50,27 +50,28 @@ class Policy {
   /// Returns the index of the choice for the next batch to be submitted.
   virtual std::uint32_t choice(std::uint64_t batch) = 0;
   /// Returns what is to be observed of that batch.
-  virtual Wanted wanted(std::uint64_t batch) const = 0;
+  virtual TraceLevel trace_level(std::uint64_t batch) const = 0;
   /// Takes what was observed of a batch. Must be called for every batch, in their order.
-  virtual std::optional<Decision> observe(const BatchSeen&) = 0;
+  virtual std::optional<Decision> observe(const BatchObservation&) = 0;
 };
 
 /// A policy that does not adapt: one choice for every batch, or a list with the choice for each batch.
 class Fixed final : public Policy {
  public:
   /// Makes the same choice for every batch.
-  explicit Fixed(std::uint32_t choice, Wanted wanted = Wanted::span) : choices_{choice}, wanted_(wanted) {}
+  explicit Fixed(std::uint32_t choice, TraceLevel trace_level = TraceLevel::span)
+      : choices_{choice}, trace_level_(trace_level) {}
   /// Makes the choices of the list, which must not be empty; the last one is for all batches beyond it.
   explicit Fixed(std::vector<std::uint32_t> choices) : choices_(std::move(choices)) {}
   std::uint32_t choice(std::uint64_t batch) override {
     return choices_[std::min<std::uint64_t>(batch, choices_.size() - 1)];
   }
-  Wanted wanted(std::uint64_t) const override { return wanted_; }
-  std::optional<Decision> observe(const BatchSeen&) override { return std::nullopt; }
+  TraceLevel trace_level(std::uint64_t) const override { return trace_level_; }
+  std::optional<Decision> observe(const BatchObservation&) override { return std::nullopt; }
 
  private:
   std::vector<std::uint32_t> choices_;
-  Wanted wanted_ = Wanted::span;
+  TraceLevel trace_level_ = TraceLevel::span;
 };
 
 /// When and how the choice changes.
@@ -113,8 +114,8 @@ class Adaptation final : public Policy {
   explicit Adaptation(SteadyTable, const AdaptationOptions& = {});
 
   std::uint32_t choice(std::uint64_t) override { return current_; }
-  Wanted wanted(std::uint64_t batch) const override;
-  std::optional<Decision> observe(const BatchSeen&) override;
+  TraceLevel trace_level(std::uint64_t batch) const override;
+  std::optional<Decision> observe(const BatchObservation&) override;
 
   const SteadyTable& table() const { return table_; }            ///< the table that was given
   const AdaptationOptions& options() const { return options_; }  ///< the options that were given
@@ -139,21 +140,21 @@ class Adaptation final : public Policy {
     double kernel = 1;
   };
   /// Whether the batches in flight around this one had its choice, as the table assumes.
-  bool is_steady(const BatchSeen&);
+  bool is_steady(const BatchObservation&);
   /// Logarithm of the observed over the expected time of the batch's kernels; 0 when there is nothing to compare.
-  double kernel_residual(const BatchSeen&) const;
+  double kernel_residual(const BatchObservation&) const;
   /// Tests whether the kernels have changed. Returns the reason for a decision, or "".
-  std::string test_kernels(const BatchSeen&);
+  std::string test_kernels(const BatchObservation&);
   /// Tests whether the span has changed by more than the kernels explain. Returns the reason for a decision, or "".
-  std::string test_span(const BatchSeen&);
+  std::string test_span(const BatchObservation&);
   /// Decides whether the kernels of a later batch explain a change of spans. Returns the reason for a decision.
-  std::string explain_change(const BatchSeen&);
+  std::string explain_change(const BatchObservation&);
   /// Whether the trial has enough spans. It then ends with the next batch whose kernels are observed.
   bool has_seen_enough() const;
   /// Whether the choice on trial is far slower than the choice before the trial.
   bool is_hopeless() const;
   /// Ends the trial and learns from it, unless the kernels have changed meanwhile.
-  std::string learn(const BatchSeen&);
+  std::string learn(const BatchObservation&);
   /// Begins a trial when there is a reason to.
   std::optional<Decision> explore(std::uint64_t batch);
   /// The kernel's factor over the link's, by which errors of predictions are filed.

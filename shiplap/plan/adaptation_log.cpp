@@ -50,7 +50,7 @@ void describe(V& v, R& header) {
   v.field("latency_limit", header.options.latency_limit, "longest wanted span of a batch; 0: no limit", ExactSeconds{});
   v.field("table", header.table, "simulated times of the choices");
 }
-template <class V, Like<BatchSeen> R>
+template <class V, Like<BatchObservation> R>
 void describe(V& v, R& seen) {
   v.field("batch", seen.batch, "number of the batch, from 0 on");
   v.field("choice", seen.choice, "index of the choice in the table");
@@ -74,8 +74,8 @@ void describe(V& v, R& decision) {
 
 namespace {
 
-BatchSeen batch_from(const JsonReader& json, std::size_t choices) {
-  BatchSeen seen;
+BatchObservation batch_from(const JsonReader& json, std::size_t choices) {
+  BatchObservation seen;
   read_whole_record(json, seen);
   if (!(seen.span > Seconds{0})) json.at("span").fail("a time longer than 0");
   if (seen.choice >= choices) json.at("choice").fail("the number of one of the choices");
@@ -108,7 +108,7 @@ std::string header_line(const std::string& job, const std::string& profile_hash,
   return json_text(write_record(LogHeader{job, profile_hash, options, table}));
 }
 
-std::string log_line_of(const BatchSeen& seen) { return write_record(seen).dump(); }
+std::string log_line_of(const BatchObservation& seen) { return write_record(seen).dump(); }
 std::string log_line_of(const Decision& decision) { return write_record(decision).dump(); }
 
 Json adaptation_log_schema() {
@@ -117,7 +117,7 @@ Json adaptation_log_schema() {
       "The log that `shiplap run --adaptive --log` writes, with one JSON value on each line. The first line has this "
       "schema. Every other line is an observed batch ($defs/batch) or a decision ($defs/decision). Times are exact, so "
       "that `shiplap replay` calculates with the same values.");
-  schema["$defs"]["batch"] = schema_of<BatchSeen>();
+  schema["$defs"]["batch"] = schema_of<BatchObservation>();
   schema["$defs"]["decision"] = schema_of<Decision>();
   return schema;
 }

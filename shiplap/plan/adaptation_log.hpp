@@ -23,7 +23,7 @@ Json adaptation_log_schema();
 std::string header_line(const std::string& job, const std::string& profile_hash, const SteadyTable&,
                         const AdaptationOptions&);
 /// The line for a batch. Numbers are written exactly, so that a replay calculates with the same values.
-std::string log_line_of(const BatchSeen&);
+std::string log_line_of(const BatchObservation&);
 /// The line for a decision, with exact numbers.
 std::string log_line_of(const Decision&);
 
@@ -44,12 +44,12 @@ class LogLength {
 
 /// The content of a log, and the decisions of its replay.
 struct Replay {
-  std::string job;               ///< name of the job
-  std::string profile_hash;      ///< parameter_hash of the profile from which the table was made
-  SteadyTable table;             ///< the choices, with their predictions
-  std::vector<BatchSeen> seen;   ///< what was observed, in the order of the batches
-  std::vector<Decision> logged;  ///< the decisions in the log
-  std::vector<Decision> again;   ///< the decisions of the replay
+  std::string job;                     ///< name of the job
+  std::string profile_hash;            ///< parameter_hash of the profile from which the table was made
+  SteadyTable table;                   ///< the choices, with their predictions
+  std::vector<BatchObservation> seen;  ///< what was observed, in the order of the batches
+  std::vector<Decision> logged;        ///< the decisions in the log
+  std::vector<Decision> again;         ///< the decisions of the replay
   /// The first difference between `logged` and `again`; "" without any.
   std::string difference;
 };

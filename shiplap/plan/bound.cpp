@@ -116,7 +116,7 @@ std::vector<MeasuredZeroCopy> measured_zero_copy(const KernelCost& cost, std::ui
 /// The bound of the part of the job that one GPU does.
 Bound bound_of_part(const Job& job, const Profile& profile, std::uint16_t gpu, ItemRange range) {
   const std::uint64_t items = average_items(job, range);
-  const KernelCost fast = moved(job, End::low).cost;
+  const KernelCost fast = at_interval_end(job, End::low).cost;
   const Parameter<Seconds>& latency = profile.gpus.at(gpu).launch_latency;
   const Seconds launch = latency ? latency->low : Seconds{0};
   // A cost with faster points may be slower between them, so both count. Launches that run at the same time may be as

@@ -13,8 +13,8 @@ namespace shiplap {
 std::optional<ClosedForm> ranking_form(const Job& job, const Profile& profile, const Choice& choice) {
   const Strategy& strategy = find_strategy(choice.strategy);
   if (!strategy.form_error || choice.gpus > 1 || choice.graph || choice.batched || has_blocks(job)) return std::nullopt;
-  if (choice.blocks > 0 || !choice.ramp.level()) return std::nullopt;
-  return strategy.predict(job, choice, profile);
+  if (choice.max_grid > 0 || !choice.ramp.level()) return std::nullopt;
+  return strategy.closed_form(job, choice, profile);
 }
 
 std::vector<std::string> predict_value(const Job& job, const Profile& profile, const Limits& limits, bool forms,

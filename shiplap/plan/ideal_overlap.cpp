@@ -92,8 +92,9 @@ IdealOverlap ideal_overlap(const Job& job, const Profile& profile, std::uint32_t
   std::tie(result.copies, result.kernel) = at(profile, job);
   const auto time = [](std::pair<Seconds, Seconds> p) { return std::max(p.first, p.second); };
   result.time.value = std::max(result.copies, result.kernel);
-  result.time.low = time(at(moved(profile, ParameterGroup::rates, End::low), moved(job, End::low)));
-  result.time.high = time(at(moved(profile, ParameterGroup::rates, End::high), moved(job, End::high)));
+  result.time.low = time(at(at_interval_end(profile, ParameterGroup::rates, End::low), at_interval_end(job, End::low)));
+  result.time.high =
+      time(at(at_interval_end(profile, ParameterGroup::rates, End::high), at_interval_end(job, End::high)));
   return result;
 }
 

@@ -23,16 +23,17 @@ constexpr std::uint16_t first_gpu = 0;
 /// fit on the GPU is.
 std::optional<Neighbour> neighbour_in(const Profile& profile, const Job& job) {
   // Movers without figures would be left out, so all must have them.
-  const auto is_complete = [](const std::vector<MoverBeside>& rows) {
+  const auto is_complete = [](const std::vector<MutualSlowdown>& rows) {
     return !rows.empty() && rows.front().grid == 0 &&
-           std::ranges::all_of(rows, [](const MoverBeside& row) { return row.added.has_value(); });
+           std::ranges::all_of(rows, [](const MutualSlowdown& row) { return row.added.has_value(); });
   };
   const std::optional<BlockModel>& blocks = profile.link(first_gpu).blocks;
   if (!blocks || !is_complete(blocks->beside_gather) || !is_complete(blocks->beside_scatter)) return std::nullopt;
   Neighbour neighbour;
   if (job.cost.resident_blocks == 0 || job.cost.points.empty()) return neighbour;
   const std::uint64_t groups = (job.items - 1) / std::max<std::uint64_t>(1, job.items_per_block) + 1;
-  const double waves = static_cast<double>(groups * job.blocks_abreast) / static_cast<double>(job.cost.resident_blocks);
+  const double waves =
+      static_cast<double>(groups * job.blocks_per_item_group) / static_cast<double>(job.cost.resident_blocks);
   neighbour.thread_block = job.cost.at(job.items) / std::max(1.0, waves);
   return neighbour;
 }

@@ -13,8 +13,8 @@ struct Profile;
 
 /// Movers of both directions. nullopt where no array of the job moves blocks in that direction.
 struct JobMovers {
-  std::optional<Mover> gather{};   ///< Choice::gather
-  std::optional<Mover> scatter{};  ///< Choice::scatter
+  std::optional<Mover> gather{};   ///< Choice::mover_h2d
+  std::optional<Mover> scatter{};  ///< Choice::mover_d2h
 };
 
 /// Movers worth trying for a job with blocks, the best in isolation first (`mover_times`). Each other entry changes the

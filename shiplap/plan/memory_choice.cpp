@@ -8,7 +8,7 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/quantity_json.hpp"
-#include "shiplap/sim/machine.hpp"
+#include "shiplap/sim/sim_parameters.hpp"
 
 namespace shiplap {
 namespace {
@@ -73,7 +73,7 @@ MemoryChoice choose_memory(const Job& job, const Profile& profile, const Limits&
   if (!has_pageable_chunks(job)) throw UsageError("`runs`: no array that is cut into chunks is in pageable memory");
   MemoryChoice choice{.runs = runs, .ways = {}, .unknown = {}};
   const auto add = [&](MemoryWay way) {
-    way.in_all = way.once + static_cast<double>(runs) * way.best.predicted.value;
+    way.total_time = way.setup_time + static_cast<double>(runs) * way.best.predicted.value;
     choice.ways.push_back(std::move(way));
   };
   add({.best = as_it_is.best()});
@@ -90,7 +90,7 @@ MemoryChoice choose_memory(const Job& job, const Profile& profile, const Limits&
   } catch (const Unsupported& reason) {
     why_not = reason.what();
   }
-  const sim::Machine machine(profile);
+  const sim::SimParameters machine(profile);
   const auto call = [&](Call kind, MemoryKind memory, Bytes size) {
     return Seconds{machine.host_call(kind, memory, size)};
   };
@@ -101,7 +101,7 @@ MemoryChoice choose_memory(const Job& job, const Profile& profile, const Limits&
       const Candidate& fastest = choice.pinned->best();
       const Seconds time = of_arrays(job, once);
       add({.preparation = preparation,
-           .once = time,
+           .setup_time = time,
            .best = fastest,
            .pays_from = pays_from(time, fastest.predicted.value, a_run_as_it_is)});
     } catch (const Unsupported& reason) {
@@ -114,7 +114,7 @@ MemoryChoice choose_memory(const Job& job, const Profile& profile, const Limits&
   offer(Preparation::pinned, {}, [&](Bytes size) {
     return call(Call::allocate, MemoryKind::pinned, size) + call(Call::release, MemoryKind::pinned, size);
   });
-  std::ranges::stable_sort(choice.ways, {}, &MemoryWay::in_all);
+  std::ranges::stable_sort(choice.ways, {}, &MemoryWay::total_time);
   return choice;
 }
 
@@ -123,9 +123,9 @@ Json to_json(const MemoryChoice& choice) {
   for (const MemoryWay& way : choice.ways)
     ways.push_back({{"name", enum_name(way.preparation)},
                     {"what", what_is_done(way.preparation)},
-                    {"once", quantity_json(way.once)},
+                    {"setup_time", quantity_json(way.setup_time)},
                     {"a_run", to_json(way.best)},
-                    {"in_all", quantity_json(way.in_all)},
+                    {"total_time", quantity_json(way.total_time)},
                     {"pays_from_runs", way.pays_from ? Json(*way.pays_from) : Json(nullptr)}});
   Json unknown = Json::array();
   for (const UnknownWay& way : choice.unknown)

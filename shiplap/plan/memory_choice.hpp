@@ -33,9 +33,9 @@ std::string_view what_is_done(Preparation);
 /// One way to prepare pageable arrays for a number of runs.
 struct MemoryWay {
   Preparation preparation = Preparation::none;  ///< how the arrays are prepared
-  Seconds once{0};                              ///< time before the first and after the last run
+  Seconds setup_time{0};                        ///< time before the first and after the last run
   Candidate best;                               ///< the best candidate for memory of that kind
-  Seconds in_all{0};                            ///< `once` and the time of all runs
+  Seconds total_time{0};                        ///< `setup_time` and the time of all runs
   /// Number of runs from which this way is faster than arrays left as they are; nullopt: never.
   std::optional<std::uint64_t> pays_from{};
 };
@@ -48,8 +48,8 @@ struct UnknownWay {
 
 /// The ways to prepare pageable arrays, compared.
 struct MemoryChoice {
-  std::uint64_t runs = 1;           ///< number of runs over the same arrays
-  std::vector<MemoryWay> ways;      ///< by `in_all`, the fastest first; equally fast ones with the least effort first
+  std::uint64_t runs = 1;       ///< number of runs over the same arrays
+  std::vector<MemoryWay> ways;  ///< by `total_time`, the fastest first; equally fast ones with the least effort first
   std::vector<UnknownWay> unknown;  ///< the other ways
   /// The ranking for pinned arrays; nullopt when no strategy can do the job with them.
   std::optional<Ranking> pinned{};

@@ -83,7 +83,7 @@ class VanWerkhoven {
     if (!paper_parameters(job_, 1, profile_, false))
       return lacks(van_werkhoven, "the profile has no link, or the kernel no cost");
     if (strategy.name == "streams") return add_streams();
-    const ClosedForm form = strategy.predict(job_, choice_, profile_).value();
+    const ClosedForm form = strategy.closed_form(job_, choice_, profile_).value();
     if (strategy.name == "hybrid") return add_hybrid(form);
     has(van_werkhoven, strategy.name == "explicit" ? "eqs 1, 2, 3, 5 at n = 1" : "eq 6", form,
         strategy.zero_copy ? *implicit_parameters(job_, profile_) : *paper_parameters(job_, 1, profile_, false), 1);
@@ -109,7 +109,7 @@ class VanWerkhoven {
     if (!category) return lacks(van_werkhoven, why_no_category(profile_.gpus.front(), choice_));
     const std::uint32_t chunks = choice_.chunks;
     const auto work = *paper_parameters(job_, chunks, profile_, *category == Category::two_engines);
-    const ClosedForm form = find_strategy("streams").predict(job_, choice_, profile_).value();
+    const ClosedForm form = find_strategy("streams").closed_form(job_, choice_, profile_).value();
     has(van_werkhoven, form_of(*category), form, work, chunks);
     const Seconds time = van_werkhoven_2014::as_printed::streams_time(work, chunks, *category);
     std::vector<std::string> assumptions = assumptions_of_chunks(choice_);
@@ -130,7 +130,7 @@ class VanWerkhoven {
                       profile_.name));
     const auto work = slowed_throughout(*paper_parameters(job_, chunks, profile_, false), *mapped);
     std::vector<std::string> assumptions = assumptions_of_chunks(choice_);
-    if (choice_.blocks > 0) assumptions.emplace_back("the kernel has its own grid");
+    if (choice_.max_grid > 0) assumptions.emplace_back("the kernel has its own grid");
     const Seconds time = van_werkhoven_2014::as_printed::hybrid_time(work, chunks);
     has(as_printed, "eq 5", closed_form_as_printed(job_, profile_, time, std::move(assumptions)), work, chunks);
   }

@@ -54,7 +54,7 @@ const std::vector<BlockTime>* rows_of(const MoverFigures& figures, Mover::Kind k
   return found == figures.model->movers.end() || found->second.empty() ? nullptr : &found->second;
 }
 
-const std::vector<MoverBeside>& beside_of(const MoverFigures& figures, const BlockSet& set) {
+const std::vector<MutualSlowdown>& beside_of(const MoverFigures& figures, const BlockSet& set) {
   return set.to_device ? figures.model->beside_gather : figures.model->beside_scatter;
 }
 
@@ -83,7 +83,7 @@ std::optional<Interval<double>> loss_of(const MoverFigures& figures, const Block
                                         const Mover& mover, const BlockCost& cost) {
   const bool is_kernel = mover.kind == Mover::Kind::kernel;
   const std::uint32_t grid = is_kernel ? busy_grid(mover, set.block, set.block, set.blocks) : 0;
-  const std::optional<MoverBeside> beside = beside_at(beside_of(figures, set), grid);
+  const std::optional<MutualSlowdown> beside = beside_at(beside_of(figures, set), grid);
   if (!beside) return std::nullopt;
   const Seconds wait = beside->added ? neighbour.thread_block * beside->added->wait.value : Seconds{0};
   const double part = is_kernel ? part_on_sms(*figures.gpu, cost, wait) : part_of_link_rate(figures, set, cost.time);
@@ -94,7 +94,7 @@ std::optional<Interval<double>> loss_of(const MoverFigures& figures, const Block
 /// What the neighbour adds to the time of the op; nullopt when it was not measured.
 std::optional<Seconds> added_by(const MoverFigures& figures, const BlockSet& set, const Neighbour& neighbour,
                                 const Mover& mover) {
-  const std::optional<MoverBeside> beside = beside_at(beside_of(figures, set), mover.grid);
+  const std::optional<MutualSlowdown> beside = beside_at(beside_of(figures, set), mover.grid);
   if (!beside || !beside->added) return std::nullopt;
   const MovedBlocks moved{.block = set.block, .blocks = set.blocks, .calls = calls_of(mover, set.blocks)};
   return added_to_move(*beside->added, neighbour, moved).value;
@@ -197,9 +197,9 @@ std::vector<MoverTime> mover_times(const Profile& profile, std::uint16_t gpu, st
         "profile {} has no figures for moves of scattered blocks {} a pool in {} memory, so no mover can be chosen: "
         "measure the node (shiplap measure), or use a pinned pool",
         profile.name, set.to_device ? "from" : "to", to_string(set.pool)));
-  const std::vector<MoverBeside>& beside = beside_of(figures, set);
+  const std::vector<MutualSlowdown>& beside = beside_of(figures, set);
   const bool is_missing =
-      limits.neighbour ? std::ranges::none_of(beside, [](const MoverBeside& row) { return row.added.has_value(); })
+      limits.neighbour ? std::ranges::none_of(beside, [](const MutualSlowdown& row) { return row.added.has_value(); })
                        : limits.max_slowdown && beside.empty();
   if (is_missing)
     throw Unsupported(fmt::format(

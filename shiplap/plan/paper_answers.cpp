@@ -173,7 +173,7 @@ class AnswersOf2014 {
                             {},
                             forms_.job().each_byte_once ? "not offered, because the kernel accesses bytes repeatedly"
                                                         : "not offered, because it is not known whether the kernel "
-                                                          "accesses each byte about once (`.touches_each_byte_once`)",
+                                                          "accesses each byte about once (`.zero_copy_suits`)",
                             true});
         continue;
       }

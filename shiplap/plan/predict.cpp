@@ -78,8 +78,8 @@ Interval<Seconds> interval(const Job& job, const Profile& profile, const Repredi
     down += low * low;
   };
   for (const ParameterGroup group : parameter_groups)
-    add(again.on(moved(profile, group, End::low)), again.on(moved(profile, group, End::high)));
-  add(again.of(moved(job, End::low), profile), again.of(moved(job, End::high), profile));
+    add(again.on(at_interval_end(profile, group, End::low)), again.on(at_interval_end(profile, group, End::high)));
+  add(again.of(at_interval_end(job, End::low), profile), again.of(at_interval_end(job, End::high), profile));
   const Seconds off = value * again.relative_error();
   add(value - off, value + off);
   add(value - std::min(unexplained, value / 2), value + unexplained);
@@ -92,7 +92,7 @@ Distance distance(const Repredicted& again, const Profile& profile, Seconds valu
   Profile without = profile;
   Seconds last = value;
   const auto step = [&](Seconds& part, Cause cause) {
-    without = freed_of(without, cause);
+    without = without_cost(without, cause);
     const Seconds now = again.on(without);
     part = last - now;
     last = now;
@@ -127,7 +127,7 @@ Candidate complete_prediction(const Job& job, const Profile& profile, const Limi
   candidate.predicted.low = std::max(candidate.predicted.low, least);
   // The papers have equations for contiguous copies and one GPU.
   if (candidate.choice.gpus == 1 && !has_blocks(job))
-    if (const auto form = strategy.predict(job, candidate.choice, profile); form && form->assumption.empty())
+    if (const auto form = strategy.closed_form(job, candidate.choice, profile); form && form->assumption.empty())
       candidate.closed_form = form->time;
   candidate.distance = distance(again, profile, value, ideal_overlap(job, profile, candidate.choice.gpus).time.value);
   return candidate;

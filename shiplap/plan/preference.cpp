@@ -101,7 +101,7 @@ std::string sort_by_preference(std::vector<Candidate>& tried) {
   simpler.prefer(close_batch, "it needs no copies in batches", alike,
                  [](const Choice& a, const Choice& b) { return !a.batched && b.batched; });
   simpler.prefer(close_grid, "its kernels keep their own grid", alike,
-                 [](const Choice& a, const Choice& b) { return a.blocks == 0 && b.blocks != 0; });
+                 [](const Choice& a, const Choice& b) { return a.max_grid == 0 && b.max_grid != 0; });
   return simpler.reason();
 }
 

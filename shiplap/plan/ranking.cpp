@@ -140,7 +140,7 @@ std::vector<std::string> reasons_of(const std::vector<Refused>& refused) {
 
 bool SearchSpace::is_restricted() const {
   return !(strategies.empty() && chunks.empty() && ramps.empty() && layouts.empty() && orders.empty() &&
-           blocks.empty() && threads.empty() && movers.empty() && !max_slowdown);
+           max_grids.empty() && threads.empty() && movers.empty() && !max_slowdown);
 }
 
 Ranking rank(const Job& job, const Profile& profile, const SearchSpace& space) {

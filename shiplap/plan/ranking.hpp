@@ -28,11 +28,12 @@ struct SearchSpace {
   /// Numbers of chunks on each GPU. Strategies without chunks are considered only where 1 is among the numbers or
   /// `strategies` names them.
   std::vector<std::uint32_t> chunks{};
-  std::vector<Layout> layouts{};         ///< how chunks are spread over streams
-  std::vector<IssueOrder> orders{};      ///< orders of submission
-  std::vector<Ramp> ramps{};             ///< sizes of chunks
-  std::uint32_t streams = 4;             ///< number of streams for Layout::few
-  std::vector<std::uint64_t> blocks{};   ///< grids of zero-copy kernels in thread blocks; 0: the kernel's own grid
+  std::vector<Layout> layouts{};     ///< how chunks are spread over streams
+  std::vector<IssueOrder> orders{};  ///< orders of submission
+  std::vector<Ramp> ramps{};         ///< sizes of chunks
+  std::uint32_t streams = 4;         ///< number of streams for Layout::few
+  std::vector<std::uint64_t>
+      max_grids{};  ///< largest grids of zero-copy kernels in thread blocks; 0: the kernel's own grid
   std::vector<std::uint32_t> threads{};  ///< host threads in each direction, for strategies that use them
   bool graph = false;                    ///< whether every candidate is a graph
   bool batched = false;                  ///< whether every candidate submits the copies of a chunk in batches

@@ -47,12 +47,12 @@ void describe(V& v, R& choice) {
   v.field("layout", choice.layout, "distribution of the chunks over streams");
   v.null_unless(choice.layout == Layout::few, "streams", choice.streams, "number of streams of the layout `few`");
   v.field("order", choice.order, "order in which ops are submitted");
-  v.or_null("blocks", choice.blocks, "most thread blocks of a zero-copy kernel; null: the kernel's own grid");
+  v.or_null("max_grid", choice.max_grid, "most thread blocks of a zero-copy kernel; null: the kernel's own grid");
   v.or_null("threads_each_way", choice.threads, "host threads that copy or touch the data in each direction");
   v.field("graph", choice.graph, "whether all ops are submitted in one call");
   v.field("batched", choice.batched, "whether the copies of a chunk in one direction are submitted in one call");
-  v.field("gather", choice.gather, "what moves blocks of a pool to the GPU; null: one copy for each block");
-  v.field("scatter", choice.scatter, "what moves blocks of a pool back; null: one copy for each block");
+  v.field("mover_h2d", choice.mover_h2d, "what moves blocks of a pool to the GPU; null: one copy for each block");
+  v.field("mover_d2h", choice.mover_d2h, "what moves blocks of a pool back; null: one copy for each block");
   v.field("gpus", choice.gpus, "number of GPUs that share the items");
   v.or_null("ring", choice.ring, "slots of each array's ring on the GPU; null: one for each chunk, or what fits");
 }

@@ -159,8 +159,8 @@ void Search::try_other_movers(const Strategy& strategy) {
   if (strategy.threaded) return;
   for (Choice choice : fastest(tried_with_other_movers))
     for (const JobMovers& other : movers(choice)) {
-      choice.gather = other.gather;
-      choice.scatter = other.scatter;
+      choice.mover_h2d = other.gather;
+      choice.mover_d2h = other.scatter;
       try_choice(strategy, choice);
     }
 }
@@ -253,9 +253,9 @@ std::vector<Ramp> Search::different_ramps(std::uint32_t chunks) const {
 
 // First all grids at a few numbers of chunks, then all numbers of chunks at the best grid and those next to it.
 void Search::try_zero_copy(const Strategy& strategy) {
-  const std::vector<std::uint64_t> grids = !space_.blocks.empty() ? space_.blocks
-                                           : job_.any_grid        ? grids_worth_trying()
-                                                                  : std::vector<std::uint64_t>{0};
+  const std::vector<std::uint64_t> grids = !space_.max_grids.empty() ? space_.max_grids
+                                           : job_.any_grid           ? grids_worth_trying()
+                                                                     : std::vector<std::uint64_t>{0};
   if (!strategy.chunked) return try_grids(strategy, grids, {1});
   if (!space_.chunks.empty()) return try_grids(strategy, grids, space_.chunks);
   std::vector<std::uint32_t> few{16, 64};
@@ -263,7 +263,7 @@ void Search::try_zero_copy(const Strategy& strategy) {
   if (few.empty()) few = {1};
   try_grids(strategy, grids, few);
   if (tried.empty()) return;
-  const auto at = std::ranges::find(grids, fastest_since(0).blocks);
+  const auto at = std::ranges::find(grids, fastest_since(0).max_grid);
   std::vector<std::uint64_t> around{*at};
   if (at != grids.begin()) around.push_back(*std::prev(at));
   if (std::next(at) != grids.end()) around.push_back(*std::next(at));
@@ -291,7 +291,7 @@ void Search::try_grids(const Strategy& strategy, const std::vector<std::uint64_t
                                 .layout = layout,
                                 .streams = space_.streams,
                                 .order = order,
-                                .blocks = blocks});
+                                .max_grid = blocks});
 }
 
 // The number of chunks is searched with the largest number of threads, then fewer threads are tried.
@@ -362,9 +362,9 @@ void Search::try_choice(const Strategy& strategy, Choice choice) {
   choice.batched = choice.batched || space_.batched;
   choice.gpus = space_.gpus;
   try {
-    if (has_blocks(job_) && !strategy.threaded && !choice.gather && !choice.scatter) {
-      choice.gather = movers(choice).front().gather;
-      choice.scatter = movers(choice).front().scatter;
+    if (has_blocks(job_) && !strategy.threaded && !choice.mover_h2d && !choice.mover_d2h) {
+      choice.mover_h2d = movers(choice).front().gather;
+      choice.mover_d2h = movers(choice).front().scatter;
     }
     if (std::ranges::find(tried, choice, &Candidate::choice) != tried.end()) return;
     if (simulated_ops > most_simulated_ops) {

@@ -91,7 +91,7 @@ void clear_duplex_gap(Profile& profile) {
 
 }  // namespace
 
-Profile moved(const Profile& original, ParameterGroup group, End end) {
+Profile at_interval_end(const Profile& original, ParameterGroup group, End end) {
   Profile profile = parameters_of(original);
   for_each_parameter(profile, [&](const ParameterInfo& info, auto& interval) {
     if (info.tag.group == group) move(interval, end);
@@ -99,7 +99,7 @@ Profile moved(const Profile& original, ParameterGroup group, End end) {
   return profile;
 }
 
-Job moved(const Job& job, End end) {
+Job at_interval_end(const Job& job, End end) {
   Job result = job;
   for (auto& point : result.cost.points) move(point.work, end);
   for (auto& limited : result.cost.limited) move(limited.work, end);
@@ -109,7 +109,7 @@ Job moved(const Job& job, End end) {
   return result;
 }
 
-Profile freed_of(const Profile& original, Cause cause) {
+Profile without_cost(const Profile& original, Cause cause) {
   Profile profile = parameters_of(original);
   switch (cause) {
     case Cause::host:

@@ -13,14 +13,14 @@ namespace shiplap {
 
 /// An end of an interval. `low` is the fast end: the least time, or the highest rate.
 enum class End : std::uint8_t { low, high };
-Profile moved(const Profile&, ParameterGroup, End);
+Profile at_interval_end(const Profile&, ParameterGroup, End);
 /// The job with all kernel times at that end of their intervals.
-Job moved(const Job&, End);
+Job at_interval_end(const Job&, End);
 
 /// A cause of lost time. `duplex_gap`: the part of the gap (g) that is added under duplex load. `host`: copies and page
 /// faults by host threads, and the time by which pageable copies and moving pages exceed pinned copies.
 enum class Cause : std::uint8_t { host, submission, duplex_gap, gap, latency };
-Profile freed_of(const Profile&, Cause);
+Profile without_cost(const Profile&, Cause);
 
 /// The term in words, as in "H2D copies, per byte".
 std::string to_string(CostTerm);

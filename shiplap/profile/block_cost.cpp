@@ -23,7 +23,7 @@ template <class T>
 Interval<T> mixed(const Interval<T>& a, const Interval<T>& b, double part) {
   return {on_line(a.value, b.value, part), on_line(a.low, b.low, part), on_line(a.high, b.high, part)};
 }
-AddedToMove mixed(const AddedToMove& a, const AddedToMove& b, double part) {
+MoveDelay mixed(const MoveDelay& a, const MoveDelay& b, double part) {
   return {.per_move = mixed(a.per_move, b.per_move, part),
           .per_block = mixed(a.per_block, b.per_block, part),
           .per_mib = mixed(a.per_mib, b.per_mib, part)};
@@ -94,14 +94,14 @@ std::vector<std::uint32_t> grids_of(const std::vector<BlockTime>& rows) {
   return grids;
 }
 
-std::optional<MoverBeside> beside_at(const std::vector<MoverBeside>& rows, std::uint32_t grid) {
+std::optional<MutualSlowdown> beside_at(const std::vector<MutualSlowdown>& rows, std::uint32_t grid) {
   const bool has_copies = !rows.empty() && rows.front().grid == 0;
   if (grid == 0) return has_copies ? std::optional(rows.front()) : std::nullopt;
-  const std::span<const MoverBeside> kernels = std::span(rows).subspan(has_copies ? 1 : 0);
+  const std::span<const MutualSlowdown> kernels = std::span(rows).subspan(has_copies ? 1 : 0);
   if (kernels.empty()) return std::nullopt;
-  const auto key = [](const MoverBeside& row) { return static_cast<double>(row.grid); };
+  const auto key = [](const MutualSlowdown& row) { return static_cast<double>(row.grid); };
   const auto [low, high] = around(kernels, grid, key);
-  MoverBeside at = *high;
+  MutualSlowdown at = *high;
   at.grid = grid;
   if (low == high && grid < kernels.front().grid) {
     at.compute = scaled(at.compute, grid / key(kernels.front()));
@@ -109,8 +109,8 @@ std::optional<MoverBeside> beside_at(const std::vector<MoverBeside>& rows, std::
   }
   if (low == high || grid >= key(*high)) return at;
   const double part = between(grid, key(*low), 0, key(*high), 1);
-  const MoverBeside& a = *low;
-  const MoverBeside& b = *high;
+  const MutualSlowdown& a = *low;
+  const MutualSlowdown& b = *high;
   at.compute = mixed(a.compute, b.compute, part);
   at.memory = mixed(a.memory, b.memory, part);
   at.added.reset();
@@ -121,12 +121,12 @@ std::optional<MoverBeside> beside_at(const std::vector<MoverBeside>& rows, std::
   return at;
 }
 
-Interval<double> added_to_neighbour(const MoverBeside& beside, const Neighbour& neighbour) {
+Interval<double> added_to_neighbour(const MutualSlowdown& beside, const Neighbour& neighbour) {
   return mixed(beside.compute, beside.memory, neighbour.memory_bound);
 }
 
 Interval<Seconds> added_to_move(const AddedToMover& added, const Neighbour& neighbour, const MovedBlocks& moved) {
-  const AddedToMove beside = mixed(added.compute, added.memory, neighbour.memory_bound);
+  const MoveDelay beside = mixed(added.compute, added.memory, neighbour.memory_bound);
   // Blocks that move in calls of their own have the cost of a call each, and that of a block is part of it.
   const double calls = static_cast<double>(moved.calls);
   const double blocks = moved.calls > 1 ? 0.0 : static_cast<double>(moved.blocks);

@@ -24,7 +24,7 @@ struct BlockTime {
   Interval<Seconds> call;  ///< host time of the call or calls
 };
 /// How much longer an op of a mover takes beside a kernel that fills the GPU, without the wait for SMs.
-struct AddedToMove {
+struct MoveDelay {
   Interval<Seconds> per_move{};   ///< for each call
   Interval<Seconds> per_block{};  ///< for each block of the op
   Interval<Seconds> per_mib{};    ///< for each MiB of the op
@@ -33,12 +33,12 @@ struct AddedToMove {
 struct AddedToMover {
   /// Time that an op waits for SMs, in times of a thread block of the kernel. 0 for copies.
   Interval<double> wait{};
-  AddedToMove compute{};  ///< beside a kernel that only computes
-  AddedToMove memory{};   ///< beside a kernel that is bound by the device memory
+  MoveDelay compute{};  ///< beside a kernel that only computes
+  MoveDelay memory{};   ///< beside a kernel that is bound by the device memory
 };
 /// How much longer a mover and kernels beside it take while both run all the time. A kernel beside it is called its
 /// neighbour. Figures of kernels that are bound in part by device memory lie between the two.
-struct MoverBeside {
+struct MutualSlowdown {
   std::uint32_t grid = 1;    ///< thread blocks of the mover's kernel; 0: copies by the copy engine
   Interval<double> compute;  ///< added time of a kernel that only computes, as a fraction of its time alone
   /// Added time of a kernel that is bound by the device memory, as a fraction of its time alone. For copies, it is what
@@ -51,8 +51,8 @@ struct BlockModel {
   /// Times by mover, kind of the pool's memory and direction, as in "batch pinned h2d" (`name_in_profile`). "host
   /// pinned h2d" is one host thread that gathers, and "host pinned d2h" one that scatters, without the link.
   std::map<std::string, std::vector<BlockTime>> movers;
-  std::vector<MoverBeside> beside_gather{};   ///< movers that read the pool, and kernels beside them
-  std::vector<MoverBeside> beside_scatter{};  ///< movers that write the pool, and kernels beside them
+  std::vector<MutualSlowdown> beside_gather{};   ///< movers that read the pool, and kernels beside them
+  std::vector<MutualSlowdown> beside_scatter{};  ///< movers that write the pool, and kernels beside them
 };
 
 /// The costs of moving blocks in one op.
@@ -70,10 +70,10 @@ std::vector<std::uint32_t> grids_of(const std::vector<BlockTime>&);
 /// What a mover with a grid (0: copies) and its neighbour cost each other. All figures are linear between two rows and
 /// constant above the last row. Below the first row, what the mover adds to its neighbour is proportional to the grid,
 /// and the other figures are constant. Copies have a row of their own. Returns nullopt without such rows.
-std::optional<MoverBeside> beside_at(const std::vector<MoverBeside>&, std::uint32_t grid);
+std::optional<MutualSlowdown> beside_at(const std::vector<MutualSlowdown>&, std::uint32_t grid);
 
 /// Added time of the neighbour, as a fraction of its time alone.
-Interval<double> added_to_neighbour(const MoverBeside&, const Neighbour&);
+Interval<double> added_to_neighbour(const MutualSlowdown&, const Neighbour&);
 /// The blocks of an op of a mover.
 struct MovedBlocks {
   Bytes block;               ///< size of a block

@@ -141,7 +141,7 @@ void describe(V& v, Row& row, Tag tag) {
   v.value({"time", tag, "Time to move all of them in one op."}, row.time, time_quantity);
   v.value({"call", tags::submission, "Host time of the call or calls."}, row.call, time_quantity);
 }
-template <class V, Like<AddedToMove> Part>
+template <class V, Like<MoveDelay> Part>
 void describe(V& v, Part& added, Tag tag) {
   v.value({"per_move", tag, "For each call, without the wait for SMs."}, added.per_move, time_quantity);
   v.value({"per_block", tag, "For each block of the op."}, added.per_block, time_quantity);
@@ -155,7 +155,7 @@ void describe(V& v, Part& added, Tag tag) {
   v.part("memory", added.memory, "Added to an op of the mover beside a kernel that is bound by the device memory.",
          tag);
 }
-template <class V, Like<MoverBeside> Row>
+template <class V, Like<MutualSlowdown> Row>
 void describe(V& v, Row& row, Tag tag) {
   v.fact("grid", row.grid, "Thread blocks of the mover's kernel; 0: copies by the copy engine.");
   v.value({"compute", tag, "Added time of a kernel that only computes, as a fraction of its time alone."}, row.compute,

@@ -15,7 +15,7 @@ Plot times_of_batches(const Replay& log) {
             .x = {.label = "batch", .unit = ""},
             .y = {.label = "time", .unit = "s"}};
   for (const Choice& choice : log.table.choices) plot.series.push_back({.name = to_string(choice), .is_line = false});
-  for (const BatchSeen& seen : log.seen)
+  for (const BatchObservation& seen : log.seen)
     plot.series.at(seen.choice).points.push_back({.x = static_cast<double>(seen.batch), .y = seen.span.count()});
   std::erase_if(plot.series, [](const Series& series) { return series.points.empty(); });
   return plot;

@@ -10,11 +10,12 @@ namespace shiplap {
 namespace {
 
 std::string choice_fields(const Choice& choice) {
-  return fmt::format(
-      "{},{},{},{},{},{},{},{},{},{},{}", choice.strategy, choice.chunks, to_string(choice.ramp),
-      name_of(choice.layout), choice.layout == Layout::few ? std::to_string(choice.streams) : "",
-      choice.order == IssueOrder::depth ? "depth" : "breadth", choice.blocks == 0 ? "" : std::to_string(choice.blocks),
-      choice.threads == 0 ? "" : std::to_string(choice.threads), choice.graph, choice.batched, choice.gpus);
+  return fmt::format("{},{},{},{},{},{},{},{},{},{},{}", choice.strategy, choice.chunks, to_string(choice.ramp),
+                     name_of(choice.layout), choice.layout == Layout::few ? std::to_string(choice.streams) : "",
+                     choice.order == IssueOrder::depth ? "depth" : "breadth",
+                     choice.max_grid == 0 ? "" : std::to_string(choice.max_grid),
+                     choice.threads == 0 ? "" : std::to_string(choice.threads), choice.graph, choice.batched,
+                     choice.gpus);
 }
 
 std::string observed_fields(const EvaluatedPoint& point) {

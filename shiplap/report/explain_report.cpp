@@ -143,7 +143,7 @@ std::string explain_report(const Schedule& schedule, const Timeline& predicted, 
     const std::string name = engines[e].second;
     terms.push_back({name + ": time of the ops themselves", expected.busy[e], seen.busy[e]});
     terms.push_back({name + ": from one op to the next that is ready", expected.pauses[e], seen.pauses[e]});
-    terms.push_back({name + ": from what an op waits for to its start", expected.handovers[e], seen.handovers[e]});
+    terms.push_back({name + ": dependency-to-start delay", expected.handovers[e], seen.handovers[e]});
   }
   Table table{.columns = {{"summed over all ops"},
                           {"predicted", Align::right},
@@ -155,7 +155,7 @@ std::string explain_report(const Schedule& schedule, const Timeline& predicted, 
              signed_time(observed.makespan - predicted.makespan)});
   std::string out = table.text(style);
   const auto worst = std::ranges::max_element(terms, {}, [](const Term& t) { return std::abs(t.off().count()); });
-  out += fmt::format("off most: {} ({})\n\n", worst->name, signed_time(worst->off()));
+  out += fmt::format("largest difference: {} ({})\n\n", worst->name, signed_time(worst->off()));
 
   std::vector<std::uint32_t> ops(n);
   std::iota(ops.begin(), ops.end(), 0u);
@@ -165,7 +165,7 @@ std::string explain_report(const Schedule& schedule, const Timeline& predicted, 
   std::partial_sort(
       ops.begin(), ops.begin() + static_cast<std::ptrdiff_t>(shown), ops.end(),
       [&](std::uint32_t a, std::uint32_t b) { return std::abs(off(a).count()) > std::abs(off(b).count()); });
-  Table single{.columns = {{"ops that are off most"},
+  Table single{.columns = {{"ops with the largest differences"},
                            {"predicted", Align::right},
                            {std::string(observed_label), Align::right},
                            {"difference", Align::right}}};

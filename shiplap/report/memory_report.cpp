@@ -7,14 +7,14 @@ namespace shiplap {
 std::string memory_report(const MemoryChoice& choice, const TextStyle& style) {
   const std::string runs = choice.runs == 1 ? "1 run" : fmt::format("{} runs", choice.runs);
   Table table{.columns = {{"the arrays", Align::left},
-                          {"once", Align::right},
+                          {"setup_time", Align::right},
                           {"a run", Align::right},
                           {runs, Align::right},
                           {"pays from", Align::right}}};
   for (const MemoryWay& way : choice.ways) {
     const bool changed = way.preparation != Preparation::none;
-    table.add({std::string(enum_name(way.preparation)), changed ? to_string(way.once) : "–",
-               to_string(way.best.predicted.value), to_string(way.in_all),
+    table.add({std::string(enum_name(way.preparation)), changed ? to_string(way.setup_time) : "–",
+               to_string(way.best.predicted.value), to_string(way.total_time),
                !changed        ? "–"
                : way.pays_from ? fmt::format("{} run{}", *way.pays_from, *way.pays_from == 1 ? "" : "s")
                                : "never"});

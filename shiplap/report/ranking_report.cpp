@@ -47,7 +47,7 @@ const std::array columns_of_choice{
     RankingColumn{{"streams", Align::left}, streams_cell},
     RankingColumn{{"order", Align::left}, calls_cell},
     RankingColumn{{"blocks", Align::right},
-                  [](const Candidate& c) { return or_dash(c.choice.blocks > 0, std::to_string(c.choice.blocks)); }},
+                  [](const Candidate& c) { return or_dash(c.choice.max_grid > 0, std::to_string(c.choice.max_grid)); }},
     RankingColumn{{"by", Align::left}, [](const Candidate& c) {
                     return or_dash(c.predicted_by != PredictedBy::simulation, std::string(name_of(c.predicted_by)));
                   }}};

@@ -86,7 +86,7 @@ struct Kernel {
   std::vector<Flow> flows;  ///< bytes that the kernel moves over links; empty when all its data are on the GPU
   std::optional<MeasuredFlow> measured{};  ///< measured times, which the simulator uses instead of `flows`
   /// How far the bandwidth of device memory limits the kernel, from 0 (it only computes) to 1. Kernels of movers slow
-  /// the kernel down accordingly (MoverBeside).
+  /// the kernel down accordingly (MutualSlowdown).
   double memory_bound = 1;
 };
 

@@ -53,7 +53,7 @@ void OpBuilder::describe_blocks_by_copies(const BlockCopy& blocks, const BlockCo
   if (!state.holds_call) state.call = cost.call.count();
 }
 
-AddedBesideKernels OpBuilder::added_beside_kernels(const BlockCopy& blocks, const MoverBeside& beside,
+AddedBesideKernels OpBuilder::added_beside_kernels(const BlockCopy& blocks, const MutualSlowdown& beside,
                                                    OpState& state) const {
   GpuResources& gpu = gpus_[state.gpu];
   gpu.compute.affects(gpu.link);

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "shiplap/schedule/timeline.hpp"
-#include "shiplap/sim/machine.hpp"
 #include "shiplap/sim/op_state.hpp"
 #include "shiplap/sim/resource.hpp"
+#include "shiplap/sim/sim_parameters.hpp"
 
 namespace shiplap::sim {
 

@@ -4,7 +4,7 @@
 
 namespace shiplap::sim {
 
-HostAgents::HostAgents(const Machine& machine, const OpStates& ops, Timers& timers, bool held)
+HostAgents::HostAgents(const SimParameters& machine, const OpStates& ops, Timers& timers, bool held)
     : machine_(machine), ops_(ops), timers_(timers), held_(held) {}
 
 void HostAgents::start(const Schedule& schedule, OpStates& ops) {

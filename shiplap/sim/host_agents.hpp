@@ -6,8 +6,8 @@
 
 #include "shiplap/schedule/schedule.hpp"
 #include "shiplap/schedule/submission.hpp"
-#include "shiplap/sim/machine.hpp"
 #include "shiplap/sim/op_state.hpp"
+#include "shiplap/sim/sim_parameters.hpp"
 #include "shiplap/sim/timers.hpp"
 
 namespace shiplap::sim {
@@ -18,7 +18,7 @@ namespace shiplap::sim {
 /// when the launch call returns.
 class HostAgents {
  public:
-  HostAgents(const Machine&, const OpStates&, Timers&, bool held);
+  HostAgents(const SimParameters&, const OpStates&, Timers&, bool held);
 
   /// Makes the calls of every agent up to the first one in which it has to wait.
   void start(const Schedule&, OpStates&);
@@ -48,7 +48,7 @@ class HostAgents {
   void note_steps_done(const Agent&);
   void wake(std::vector<Waiting>&, OpIndex op, double now);
 
-  const Machine& machine_;
+  const SimParameters& machine_;
   const OpStates& ops_;
   Timers& timers_;
   bool held_;

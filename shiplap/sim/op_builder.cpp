@@ -43,7 +43,7 @@ Bytes size_of_rings(const Schedule& schedule) {
 
 }  // namespace
 
-OpBuilder::OpBuilder(const Schedule& schedule, const Machine& machine, std::deque<GpuResources>& gpus,
+OpBuilder::OpBuilder(const Schedule& schedule, const SimParameters& machine, std::deque<GpuResources>& gpus,
                      std::deque<ZeroCopyTimes>& zero_copy)
     : schedule_(schedule), machine_(machine), gpus_(gpus), zero_copy_(zero_copy), residency_(schedule) {
   pinned_by_op_.resize(schedule.buffers.size());
@@ -109,11 +109,11 @@ void OpBuilder::describe_copy_over_link(const Copy& copy, OpState& state) {
                              .written = state.to_device && written_by_host_[copy.from.buffer.index()]});
   if (state.batched) state.batched_gap = machine_.batched_gap(gpu, numa_node, state.to_device, size);
   state.holds_call = state.blocks_agent;
-  if (copy.measured > Seconds{0}) take_as_long(copy.measured.count(), state);
+  if (copy.measured > Seconds{0}) use_measured_time(copy.measured.count(), state);
 }
 
 // Beside copies of the opposite direction the copy becomes slower by the factor that the profile has.
-void OpBuilder::take_as_long(double seconds, OpState& state) {
+void OpBuilder::use_measured_time(double seconds, OpState& state) {
   CopyFigures& figures = state.copy;
   figures.latency = std::min(figures.latency, seconds);
   if (state.bytes == 0) return;

@@ -6,9 +6,9 @@
 
 #include "shiplap/schedule/schedule.hpp"
 #include "shiplap/sim/gpu_resources.hpp"
-#include "shiplap/sim/machine.hpp"
 #include "shiplap/sim/op_state.hpp"
 #include "shiplap/sim/residency.hpp"
+#include "shiplap/sim/sim_parameters.hpp"
 #include "shiplap/sim/zero_copy_times.hpp"
 
 namespace shiplap::sim {
@@ -18,7 +18,7 @@ namespace shiplap::sim {
 class OpBuilder {
  public:
   /// The builder adds the times of zero-copy kernels to `zero_copy`. Ops point to them.
-  OpBuilder(const Schedule&, const Machine&, std::deque<GpuResources>&, std::deque<ZeroCopyTimes>& zero_copy);
+  OpBuilder(const Schedule&, const SimParameters&, std::deque<GpuResources>&, std::deque<ZeroCopyTimes>& zero_copy);
 
   /// Fills in the state of an op. Throws Unsupported when the profile has no figures for the op.
   void describe_op(OpIndex, OpState&);
@@ -39,7 +39,7 @@ class OpBuilder {
 
   void describe_copy(OpIndex, const Copy&, OpState&);
   void describe_copy_over_link(const Copy&, OpState&);
-  static void take_as_long(double seconds, OpState&);
+  static void use_measured_time(double seconds, OpState&);
   void describe_prefetch(const Op&, const Prefetch&, OpState&);
   void describe_kernel(OpIndex, const Kernel&, OpState&);
   void describe_host_copy(const HostCopy&, OpState&);
@@ -49,14 +49,14 @@ class OpBuilder {
   void describe_blocks_by_host(const BlockCopy&, OpState&);
   void describe_blocks_by_copies(const BlockCopy&, const BlockCost&, OpState&) const;
   void describe_blocks_by_kernel(const BlockCopy&, const BlockCost&, OpState&);
-  AddedBesideKernels added_beside_kernels(const BlockCopy&, const MoverBeside&, OpState&) const;
+  AddedBesideKernels added_beside_kernels(const BlockCopy&, const MutualSlowdown&, OpState&) const;
   const CopyFigures& copy_figures(const CopyKey&);
   void need_host_copy_rates();
   void require_one_gpu_for_managed() const;
   [[noreturn]] void throw_no_figures(OpIndex, const char* what) const;
 
   const Schedule& schedule_;
-  const Machine& machine_;
+  const SimParameters& machine_;
   std::deque<GpuResources>& gpus_;
   std::deque<ZeroCopyTimes>& zero_copy_;
   Residency residency_;

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "shiplap/sim/compute.hpp"
-#include "shiplap/sim/machine.hpp"
 #include "shiplap/sim/resource.hpp"
+#include "shiplap/sim/sim_parameters.hpp"
 #include "shiplap/sim/zero_copy_times.hpp"
 
 namespace shiplap::sim {

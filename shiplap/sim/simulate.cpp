@@ -4,7 +4,7 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/sim/assumptions.hpp"
-#include "shiplap/sim/machine.hpp"
+#include "shiplap/sim/sim_parameters.hpp"
 #include "shiplap/sim/simulator.hpp"
 
 namespace shiplap {
@@ -23,7 +23,7 @@ Prediction simulate(const Schedule& schedule, const Profile& profile, const Simu
     throw Unsupported(
         "the host waits for some ops of the schedule, so it cannot submit all ops before the first one runs; leave "
         "`held` out");
-  const sim::Machine machine(profile);
+  const sim::SimParameters machine(profile);
   sim::Simulator simulator(schedule, machine, options.held);
   simulator.run();
   Prediction result;

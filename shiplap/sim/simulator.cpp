@@ -30,7 +30,7 @@ void require_numbers(const OpState& op) {
 
 }  // namespace
 
-Simulator::Simulator(const Schedule& schedule, const Machine& machine, bool held)
+Simulator::Simulator(const Schedule& schedule, const SimParameters& machine, bool held)
     : machine_(machine),
       timers_([this](const Timer& timer) { return on_timer(timer); }),
       host_copies_([this](std::size_t threads) {

@@ -10,9 +10,9 @@
 #include "shiplap/sim/gpu_resources.hpp"
 #include "shiplap/sim/host_agents.hpp"
 #include "shiplap/sim/host_threads.hpp"
-#include "shiplap/sim/machine.hpp"
 #include "shiplap/sim/op_state.hpp"
 #include "shiplap/sim/resource.hpp"
+#include "shiplap/sim/sim_parameters.hpp"
 #include "shiplap/sim/timers.hpp"
 #include "shiplap/sim/zero_copy_times.hpp"
 
@@ -40,7 +40,7 @@ namespace shiplap::sim {
 ///   longer by the event gap when an event is recorded after the previous kernel. Its blocks start as SMs have space.
 class Simulator {
  public:
-  Simulator(const Schedule&, const Machine&, bool held);
+  Simulator(const Schedule&, const SimParameters&, bool held);
   Simulator(const Simulator&) = delete;
   Simulator& operator=(const Simulator&) = delete;
   void run();
@@ -63,7 +63,7 @@ class Simulator {
   double handover(const OpState& from, const OpState& to) const;
   double event_gap(const OpState& before) const;
 
-  const Machine& machine_;
+  const SimParameters& machine_;
   OpStates ops_;
   bool waits_for_later_ = false;     // whether an op waits for a later one, as in no valid schedule
   std::vector<OpIndex> successors_;  // the successors of op i begin at ops_[i].successors_begin

@@ -16,13 +16,13 @@ struct DirectionTraffic {
 };
 
 struct Flows {
-  const Machine& machine;
+  const SimParameters& machine;
   const ZeroCopyModel* link = nullptr;
   DirectionTraffic reads{};
   DirectionTraffic writes{};
 };
 
-Flows flows_of(const Schedule& schedule, const Kernel& kernel, std::uint16_t gpu, const Machine& machine) {
+Flows flows_of(const Schedule& schedule, const Kernel& kernel, std::uint16_t gpu, const SimParameters& machine) {
   Flows flows{.machine = machine};
   for (const Flow& f : kernel.flows) {
     const Place place = schedule.buffers[f.buffer.index()].place;
@@ -88,7 +88,7 @@ double copy_per_byte(const Flows& flows, CopiesBeside copies) {
 }  // namespace
 
 ZeroCopyTimes zero_copy_times(const Schedule& schedule, const Kernel& kernel, std::uint16_t gpu,
-                              const Machine& machine) {
+                              const SimParameters& machine) {
   if (kernel.measured) {
     const double beside = kernel.measured->beside_copies.count();
     return {.alone = kernel.measured->alone.count(),

@@ -6,7 +6,7 @@
 
 #include "shiplap/schedule/schedule.hpp"
 #include "shiplap/sim/compute.hpp"
-#include "shiplap/sim/machine.hpp"
+#include "shiplap/sim/sim_parameters.hpp"
 
 namespace shiplap::sim {
 
@@ -21,6 +21,6 @@ struct ZeroCopyTimes {
 };
 /// Returns the measured times of the kernel where it has them. Otherwise the time is that of its work or that of its
 /// bytes on the link, whichever is longer. Throws Unsupported when the profile has no zero-copy figures for the link.
-ZeroCopyTimes zero_copy_times(const Schedule&, const Kernel&, std::uint16_t gpu, const Machine&);
+ZeroCopyTimes zero_copy_times(const Schedule&, const Kernel&, std::uint16_t gpu, const SimParameters&);
 
 }  // namespace shiplap::sim

@@ -136,7 +136,7 @@ void ChunkPipeline::copy_in(std::uint32_t chunk) {
       std::get<Copy>(op.what).from = filled.slot;
       op.after.push_back(filled.op);
     } else {
-      op.what = move_to(job_, a, rest, to, choice_.gather.value_or(Mover{}));
+      op.what = move_to(job_, a, rest, to, choice_.mover_h2d.value_or(Mover{}));
     }
     dependencies_.wait_for_memory(op, a, chunk);
     copies.emplace_back(a, std::move(op));
@@ -174,7 +174,7 @@ Bytes ChunkPipeline::copy_from_prefix(std::size_t array, std::uint32_t chunk) {
 
 void ChunkPipeline::launch(std::uint32_t chunk) {
   ChunkOps& ops = dependencies_.ops;
-  Op op{.what = chunk_kernel(job_, chunks_.items[chunk], chunk, limits_, memory_, choice_.blocks,
+  Op op{.what = chunk_kernel(job_, chunks_.items[chunk], chunk, limits_, memory_, choice_.max_grid,
                              streams_.kernel_streams()),
         .stream = streams_.kernel(chunk),
         .agent = agent(chunk),
@@ -204,7 +204,7 @@ void ChunkPipeline::copy_out(std::uint32_t chunk) {
       std::get<Copy>(op.what).to = free.slot;
       if (!free.emptied.is_none()) op.after.push_back(free.emptied);
     } else {
-      op.what = move_back(job_, a, bytes, from, choice_.scatter.value_or(Mover{}));
+      op.what = move_back(job_, a, bytes, from, choice_.mover_d2h.value_or(Mover{}));
     }
     dependencies_.wait_for(op, is_held ? ops.last_kernel : ops.kernel[chunk]);
     copies.emplace_back(a, std::move(op));

@@ -30,8 +30,8 @@ ChunkStreams::ChunkStreams(Schedule& schedule, const Choice& choice, const GpuCh
     in_ = {add("in")};
     kernel_ = {add("compute")};
     out_ = {add("out")};
-    schedule.streams[in_.front().index()].urgent = is_kernel(choice.gather);
-    schedule.streams[out_.front().index()].urgent = is_kernel(choice.scatter);
+    schedule.streams[in_.front().index()].urgent = is_kernel(choice.mover_h2d);
+    schedule.streams[out_.front().index()].urgent = is_kernel(choice.mover_d2h);
   } else if (is_emulated(choice.layout)) {
     in_ = out_ = {add("copies")};
     kernel_ = {add("compute")};

@@ -12,10 +12,10 @@ namespace shiplap {
 
 Schedule chunked_schedule(const Job& job, const Choice& choice, const Limits& limits, const ZeroCopyArrays& zero_copy,
                           const Staging& staging) {
-  if (choice.blocks > 0 && !job.any_grid)
+  if (choice.max_grid > 0 && !job.any_grid)
     throw Unsupported(
-        fmt::format("`blocks` {}: the kernel of {} has a grid of its own: leave the number of blocks to it",
-                    choice.blocks, job.name));
+        fmt::format("`max_grid` {}: the kernel of {} has a grid of its own: leave the number of blocks to it",
+                    choice.max_grid, job.name));
   if (zero_copy.in || zero_copy.out) {
     require_zero_copy(job);
     require_contiguous(job, choice.strategy, "a kernel that accesses host memory needs a contiguous array: copy it");

@@ -28,7 +28,7 @@ struct Staging {
 /// earlier chunks no longer use the memory that it overwrites. Throws as `Strategy::schedule` does.
 Schedule chunked_schedule(const Job&, const Choice&, const Limits&, const ZeroCopyArrays& = {}, const Staging& = {});
 
-/// `Strategy::predict` of a strategy without a closed form. The papers have forms for pinned memory only.
+/// `Strategy::closed_form` of a strategy without a closed form. The papers have forms for pinned memory only.
 inline std::optional<ClosedForm> no_closed_form(const Job&, const Choice&, const Profile&) { return std::nullopt; }
 
 // Each strategy is defined in the file of the memory that it is for, and listed in strategy.cpp.

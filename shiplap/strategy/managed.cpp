@@ -172,7 +172,7 @@ const Strategy managed_strategy{.name = "managed",
                                 .memory = ArrayMemory::managed,
                                 .model_error = model_error::managed,
                                 .schedule = managed_schedule,
-                                .predict = no_closed_form};
+                                .closed_form = no_closed_form};
 
 const Strategy managed_prefetch_strategy{.name = "managed-prefetch",
                                          .summary = "pages of managed memory moved ahead of the kernel and back",
@@ -180,6 +180,6 @@ const Strategy managed_prefetch_strategy{.name = "managed-prefetch",
                                          .memory = ArrayMemory::managed,
                                          .model_error = model_error::managed_prefetch,
                                          .schedule = prefetch_schedule,
-                                         .predict = no_closed_form};
+                                         .closed_form = no_closed_form};
 
 }  // namespace shiplap

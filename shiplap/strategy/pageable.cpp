@@ -31,7 +31,7 @@ const Strategy pageable_strategy{.name = "pageable",
                                  .memory = ArrayMemory::pageable,
                                  .model_error = model_error::pageable,
                                  .schedule = pageable_schedule,
-                                 .predict = no_closed_form};
+                                 .closed_form = no_closed_form};
 
 const Strategy staged_strategy{.name = "staged",
                                .summary = "pageable memory in chunks through pinned rings that host threads serve",
@@ -40,6 +40,6 @@ const Strategy staged_strategy{.name = "staged",
                                .memory = ArrayMemory::pageable,
                                .model_error = model_error::staged,
                                .schedule = staged_schedule,
-                               .predict = no_closed_form};
+                               .closed_form = no_closed_form};
 
 }  // namespace shiplap

@@ -46,7 +46,7 @@ Category category_of(const GpuModel& gpu) {
 /// The bytes in flight of the kernel of one chunk.
 double in_flight_of_chunk(const Job& job, const Choice& choice, const Profile& profile) {
   const std::uint64_t own_grid = blocks_of(job, std::max<std::uint64_t>(1, job.items / choice.chunks));
-  const std::uint64_t blocks = choice.blocks > 0 ? std::min(choice.blocks, own_grid) : own_grid;
+  const std::uint64_t blocks = choice.max_grid > 0 ? std::min(choice.max_grid, own_grid) : own_grid;
   return in_bytes(bytes_in_flight(job, blocks, limits_of(profile)));
 }
 
@@ -108,7 +108,7 @@ std::optional<UnderLoad> explicit_mapped(const Profile& profile) {
 std::optional<Work> hybrid_parameters(const Job& job, const Choice& choice, const Profile& profile) {
   auto work = paper_parameters(job, choice.chunks, profile, false);
   if (!work) return std::nullopt;
-  work->kernel = kernel_time(job, job.items, choice.blocks);
+  work->kernel = kernel_time(job, job.items, choice.max_grid);
   if (!knows_mapped_writes(profile)) return work;
   const ZeroCopyModel& rates = *profile.link(0).zero_copy;
   const double in_flight = in_flight_of_chunk(job, choice, profile);

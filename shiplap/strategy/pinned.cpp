@@ -4,7 +4,7 @@
 // implicit: zero-copy. The kernel accesses its input and output in host memory. Only arrays that stay on the GPU are
 // copied.
 // hybrid: the input is copied chunk by chunk, and the kernels write their output to host memory. hybrid-mirror: the
-// kernels read their input from host memory, and the output is copied. A smaller grid (Choice::blocks) leaves copies
+// kernels read their input from host memory, and the output is copied. A smaller grid (Choice::max_grid) leaves copies
 // more of the link, because fewer bytes of the kernel are in flight.
 #include <string>
 #include <utility>
@@ -28,8 +28,8 @@ Schedule explicit_schedule(const Job& job, const Choice& choice, const Limits& l
                            .gpus = choice.gpus,
                            .graph = choice.graph,
                            .batched = choice.batched,
-                           .gather = choice.gather,
-                           .scatter = choice.scatter},
+                           .mover_h2d = choice.mover_h2d,
+                           .mover_d2h = choice.mover_d2h},
                           limits);
 }
 
@@ -59,7 +59,7 @@ Schedule implicit_schedule(const Job& job, const Choice& choice, const Limits& l
                           {.strategy = "implicit",
                            .chunks = 1,
                            .layout = Layout::per_chunk,
-                           .blocks = choice.blocks,
+                           .max_grid = choice.max_grid,
                            .gpus = choice.gpus,
                            .graph = choice.graph,
                            .batched = choice.batched},
@@ -71,7 +71,7 @@ std::optional<ClosedForm> predict_implicit(const Job& job, const Choice& choice,
   const auto work = implicit_parameters(job, profile);
   if (!work) return std::nullopt;
   std::vector<std::string> assumptions;
-  if (choice.blocks > 0) assumptions.emplace_back("the kernel has its own grid");
+  if (choice.max_grid > 0) assumptions.emplace_back("the kernel has its own grid");
   const bool is_duplex = work->in > 0_B && work->out > 0_B;
   const LinkModel& link = profile.link(0);
   if (is_duplex && (knows_zero_copy(link) || link.h2d.duplex || link.d2h.duplex || !job.cost.zero_copy.empty()))
@@ -105,7 +105,7 @@ const Strategy explicit_strategy{.name = "explicit",
                                  .model_error = model_error::explicit_copies,
                                  .form_error = form_error::explicit_copies,
                                  .schedule = explicit_schedule,
-                                 .predict = predict_explicit};
+                                 .closed_form = predict_explicit};
 
 const Strategy streams_strategy{.name = "streams",
                                 .summary = "chunks whose copies and kernels overlap",
@@ -114,7 +114,7 @@ const Strategy streams_strategy{.name = "streams",
                                 .model_error = model_error::streams,
                                 .form_error = form_error::streams,
                                 .schedule = streams_schedule,
-                                .predict = predict_streams};
+                                .closed_form = predict_streams};
 
 const Strategy implicit_strategy{.name = "implicit",
                                  .summary = "the kernel accesses its input and output in host memory",
@@ -123,7 +123,7 @@ const Strategy implicit_strategy{.name = "implicit",
                                  .model_error = model_error::implicit,
                                  .form_error = form_error::implicit,
                                  .schedule = implicit_schedule,
-                                 .predict = predict_implicit};
+                                 .closed_form = predict_implicit};
 
 const Strategy hybrid_strategy{.name = "hybrid",
                                .summary = "input copied in chunks, output written in host memory by the kernels",
@@ -132,7 +132,7 @@ const Strategy hybrid_strategy{.name = "hybrid",
                                .model_error = model_error::hybrid,
                                .form_error = form_error::hybrid,
                                .schedule = hybrid_schedule<false>,
-                               .predict = predict_hybrid};
+                               .closed_form = predict_hybrid};
 
 const Strategy hybrid_mirror_strategy{.name = "hybrid-mirror",
                                       .summary = "input read in host memory by the kernels, output copied in chunks",
@@ -140,6 +140,6 @@ const Strategy hybrid_mirror_strategy{.name = "hybrid-mirror",
                                       .zero_copy = true,
                                       .model_error = model_error::hybrid_mirror,
                                       .schedule = hybrid_schedule<true>,
-                                      .predict = no_closed_form};
+                                      .closed_form = no_closed_form};
 
 }  // namespace shiplap

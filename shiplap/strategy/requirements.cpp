@@ -25,7 +25,7 @@ void require_zero_copy(const Job& job) {
   throw Unsupported(fmt::format(
       "the kernel of {} is not known to touch each byte about once, and repeated accesses to host memory would cross "
       "the "
-      "link each time: copy the arrays, say `.touches_each_byte_once`, or plan on a GPU with pinned arrays, where "
+      "link each time: copy the arrays, say `.zero_copy_suits`, or plan on a GPU with pinned arrays, where "
       "zero-copy is measured",
       job.name));
 }
@@ -35,10 +35,10 @@ void require_memory(const Job& job, ArrayMemory wanted, std::string_view strateg
     if (a.role == Role::scratch) continue;
     // Arrays that stay are copied once, before the first chunk.
     if (stays(a.role) && (wanted != ArrayMemory::pinned || a.memory == MemoryKind::pageable)) continue;
-    const Array& cause = a.pageable_like ? job.arrays[*a.pageable_like] : a;
+    const Array& cause = a.forced_pageable_by ? job.arrays[*a.forced_pageable_by] : a;
     const std::string found =
         fmt::format("{} is in {} memory{}", cause.name, to_string(a.memory),
-                    a.pageable_like ? " and makes all arrays that are cut count as pageable" : "");
+                    a.forced_pageable_by ? " and makes all arrays that are cut count as pageable" : "");
     if (wanted == ArrayMemory::pinned && !is_pinned(a.memory))
       throw Unsupported(
           fmt::format("{}: pinned arrays are needed, and {}: pin {} (`pinned_vector`){}", strategy, found, cause.name,

@@ -59,11 +59,11 @@ std::string to_string(Layout layout, std::uint32_t streams) {
 std::string_view name_of(Layout layout) { return enum_name(layout); }
 
 std::string to_string(const Choice& choice) {
-  if (choice.gather || choice.scatter) {
+  if (choice.mover_h2d || choice.mover_d2h) {
     Choice contiguous = choice;
-    contiguous.gather = contiguous.scatter = std::nullopt;
-    return to_string(contiguous) + (choice.gather ? ", gather by " + to_string(*choice.gather) : "") +
-           (choice.scatter ? ", scatter by " + to_string(*choice.scatter) : "");
+    contiguous.mover_h2d = contiguous.mover_d2h = std::nullopt;
+    return to_string(contiguous) + (choice.mover_h2d ? ", gather by " + to_string(*choice.mover_h2d) : "") +
+           (choice.mover_d2h ? ", scatter by " + to_string(*choice.mover_d2h) : "");
   }
   if (choice.gpus > 1) {
     Choice one = choice;
@@ -77,7 +77,7 @@ std::string to_string(const Choice& choice) {
     return fmt::format("{}{}, {} thread{}{}", choice.strategy, cut, choice.threads, choice.threads == 1 ? "" : "s",
                        strategy.chunked ? " each way" : "");
   }
-  const std::string grid = choice.blocks == 0 ? "" : fmt::format(", {} blocks", choice.blocks);
+  const std::string grid = choice.max_grid == 0 ? "" : fmt::format(", {} blocks", choice.max_grid);
   const char* calls = choice.graph ? ", as a graph" : choice.batched ? ", copies in batches" : "";
   if (!strategy.chunked) return choice.strategy + grid + calls;
   if (strategy.memory != ArrayMemory::pinned)

@@ -48,7 +48,7 @@ struct Choice {
   IssueOrder order = IssueOrder::depth;  ///< order in which ops are submitted
   /// Largest number of thread blocks of a launch, for strategies whose kernels access host memory. 0: the kernel's own
   /// grid.
-  std::uint64_t blocks = 0;
+  std::uint64_t max_grid = 0;
   /// Number of slots of each array's ring on the GPU. A slot holds one chunk. 0: one slot for each chunk, or as many as
   /// fit.
   std::uint32_t ring = 0;
@@ -63,9 +63,9 @@ struct Choice {
   /// several pinned arrays in one direction and excludes `graph`.
   bool batched = false;
   /// What moves arrays that are blocks of a pool to the GPU. nullopt: one copy for each block.
-  std::optional<Mover> gather{};
+  std::optional<Mover> mover_h2d{};
   /// What moves arrays that are blocks of a pool back. nullopt: one copy for each block.
-  std::optional<Mover> scatter{};
+  std::optional<Mover> mover_d2h{};
   friend bool operator==(const Choice&, const Choice&) = default;
 };
 /// The choice as a text, such as "streams, 32 chunks, three streams, depth-first".
@@ -105,7 +105,7 @@ struct Strategy {
   std::string_view name;     ///< name in choices, parameters and files, such as "streams"
   std::string_view summary;  ///< one line for the help
   bool chunked = false;      ///< whether it uses Choice::chunks, ramp, layout and order
-  bool zero_copy = false;    ///< whether its kernels access host memory, so that it uses Choice::blocks
+  bool zero_copy = false;    ///< whether its kernels access host memory, so that it uses Choice::max_grid
   bool threaded = false;     ///< whether host threads copy or touch data, so that it uses Choice::threads
   ArrayMemory memory = ArrayMemory::pinned;  ///< kind of memory of the arrays that it is for
   /// Relative error of the simulated time below which about nine of ten pipelines of the strategy stay. It is part of
@@ -122,7 +122,7 @@ struct Strategy {
   /// the strategy is not for, and Error when the device memory does not suffice.
   Schedule (*schedule)(const Job&, const Choice&, const Limits&);
   /// The time by the closed form of a paper; nullopt when no paper has a form for these parameters.
-  std::optional<ClosedForm> (*predict)(const Job&, const Choice&, const Profile&);
+  std::optional<ClosedForm> (*closed_form)(const Job&, const Choice&, const Profile&);
 };
 
 /// All strategies.

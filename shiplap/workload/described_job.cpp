@@ -136,7 +136,7 @@ void require_valid_cost(const Job& job) {
   const auto require = [&](Seconds time) {
     if (!std::isfinite(time.count()) || time < Seconds{0})
       throw UsageError(
-          fmt::format("{}: its kernel is said to take {} s, which is no time: `.takes` wants a finite number of "
+          fmt::format("{}: its kernel is said to take {} s, which is no time: `.kernel_time` wants a finite number of "
                       "seconds, 0 or more",
                       job.name, time.count()));
   };
@@ -151,11 +151,11 @@ void require_valid_numbers(const Job& job) {
   if (job.items == 0)
     throw UsageError(fmt::format(
         "{}: its number of items is 0, so that there is no work: `Job{{items}}` wants at least 1", job.name));
-  if (job.items_per_block == 0 || job.blocks_abreast == 0 || job.threads_per_block == 0)
-    throw UsageError(
-        fmt::format("{}: its kernel has blocks of {} items and {} threads, {} abreast: `.with_blocks` and "
-                    "`.takes_any_grid` want at least 1 of each",
-                    job.name, job.items_per_block, job.threads_per_block, job.blocks_abreast));
+  if (job.items_per_block == 0 || job.blocks_per_item_group == 0 || job.threads_per_block == 0)
+    throw UsageError(fmt::format(
+        "{}: its kernel has blocks of {} items and {} threads, {} blocks for each group of items: `.with_blocks` and "
+        "`.takes_any_grid` want at least 1 of each",
+        job.name, job.items_per_block, job.threads_per_block, job.blocks_per_item_group));
   if (!std::isfinite(job.flops) || job.flops < 0)
     throw UsageError(
         fmt::format("{}: it has {} operations: `.with_flops` wants a finite number, 0 or more", job.name, job.flops));

@@ -238,27 +238,29 @@ class [[nodiscard]] DescribedJob : public Job {
     return result;
   }
   /// States the thread blocks of the kernel: a thread block of `threads` threads works on up to `items_of_block` items.
-  /// When several thread blocks share the same items, `abreast` is their number. A chunk then never ends within the
-  /// items of a thread block. `plan` refuses zeros.
-  DescribedJob with_blocks(std::uint64_t items_of_block, unsigned threads, std::uint64_t abreast = 1) const {
+  /// When several thread blocks share the same items, `blocks_per_item_group` is their number. A chunk then never ends
+  /// within the items of a thread block. `plan` refuses zeros.
+  DescribedJob with_blocks(std::uint64_t items_of_block, unsigned threads,
+                           std::uint64_t blocks_per_item_group = 1) const {
     return changed([&](Job& job) {
       job.items_per_block = items_of_block;
       job.threads_per_block = threads;
-      job.blocks_abreast = abreast;
+      job.blocks_per_item_group = blocks_per_item_group;
     });
   }
   /// States the thread blocks of the kernel as `with_blocks` does, and that the kernel works with any number of them.
   /// The kernel must launch `Chunk::blocks` thread blocks. A plan may then limit the grid of a kernel that accesses
   /// host memory.
-  DescribedJob takes_any_grid(std::uint64_t items_of_block, unsigned threads, std::uint64_t abreast = 1) const {
-    DescribedJob result = with_blocks(items_of_block, threads, abreast);
+  DescribedJob takes_any_grid(std::uint64_t items_of_block, unsigned threads,
+                              std::uint64_t blocks_per_item_group = 1) const {
+    DescribedJob result = with_blocks(items_of_block, threads, blocks_per_item_group);
     result.any_grid = true;
     return result;
   }
   /// States that the kernel reads and writes each byte of its arrays about once, spread over its time. Zero-copy
   /// strategies are then considered on any node. Without this call they are considered only if the kernel was measured
   /// with zero-copy, as `plan` does on a GPU for pinned arrays.
-  DescribedJob touches_each_byte_once() const {
+  DescribedJob zero_copy_suits() const {
     return changed([](Job& job) { job.each_byte_once = true; });
   }
   /// States that the kernel accesses bytes of its arrays repeatedly. Zero-copy is then neither measured nor considered.
@@ -273,17 +275,18 @@ class [[nodiscard]] DescribedJob : public Job {
   /// States the kernel time of the whole job on resident data, in proportion to the items. Without a stated time it is
   /// measured on a GPU, and derived from bytes and operations elsewhere. `plan` refuses a time that is negative or not
   /// finite.
-  DescribedJob takes(Seconds kernel_time) const {
-    return takes({.points = {{items, Interval<Seconds>::exact(kernel_time)}}, .limited = {}, .origin = "stated"});
+  DescribedJob kernel_time(Seconds time) const {
+    return kernel_time({.points = {{items, Interval<Seconds>::exact(time)}}, .limited = {}, .origin = "stated"});
   }
   /// Refuses a number without a unit when it is compiled.
   template <class Number, class = std::enable_if_t<std::is_arithmetic_v<Number>>>
-  DescribedJob takes(Number) const {
-    static_assert(!std::is_arithmetic_v<Number>, "the kernel's time needs a unit: write takes(5ms), or Seconds{0.005}");
+  DescribedJob kernel_time(Number) const {
+    static_assert(!std::is_arithmetic_v<Number>,
+                  "the kernel's time needs a unit: write kernel_time(5ms), or Seconds{0.005}");
     return *this;
   }
   /// States the cost of the kernel, for example from a kernel profile that was measured on a GPU.
-  DescribedJob takes(KernelCost known) const {
+  DescribedJob kernel_time(KernelCost known) const {
     return changed([&](Job& job) { job.cost = std::move(known); });
   }
   /// States the floating-point operations of the whole job, in single precision. The kernel's time is derived from them

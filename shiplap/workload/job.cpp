@@ -36,7 +36,8 @@ EnumNames<Role> names_of(Role) { return role_names; }
 Seconds KernelCost::at(std::uint64_t items, std::uint64_t beside) const {
   if (points.empty())
     throw Error(
-        "the time of the kernel is unknown: plan the job, which measures or derives it, or state it with `.takes`");
+        "the time of the kernel is unknown: plan the job, which measures or derives it, or state it with "
+        "`.kernel_time`");
   std::span<const Point> known = points;
   // With a floor, items are rounded up to one more block for every SM, because a launch takes as long as the busiest
   // SM.
@@ -185,7 +186,7 @@ std::uint64_t launches_of(const Job& job, std::uint64_t items) {
 }
 
 std::uint64_t blocks_of(const Job& job, std::uint64_t items) {
-  return (items + job.items_per_block - 1) / job.items_per_block * job.blocks_abreast;
+  return (items + job.items_per_block - 1) / job.items_per_block * job.blocks_per_item_group;
 }
 
 std::uint64_t wave_of(const Job& job, std::uint64_t resident_threads) {
@@ -194,7 +195,7 @@ std::uint64_t wave_of(const Job& job, std::uint64_t resident_threads) {
 }
 
 std::uint64_t items_of(const Job& job, std::uint64_t blocks) {
-  return std::max<std::uint64_t>(1, blocks / job.blocks_abreast) * job.items_per_block;
+  return std::max<std::uint64_t>(1, blocks / job.blocks_per_item_group) * job.items_per_block;
 }
 
 Seconds time_of_threads(const Job& job, std::uint64_t items, std::uint64_t blocks) {
@@ -350,7 +351,7 @@ LaunchGrid launch_grid(const Job& job, std::uint64_t items, std::uint64_t reside
   // item as the whole job, or as all launches that may run at the same time if these do not fill the GPU together.
   const bool fills = at_once >= (resident + result.blocks - 1) / result.blocks || at_once >= job.items / items;
   // A tile with fewer items than it can have takes as long as a full one. Without tiles, unused threads end early.
-  const std::uint64_t unit = job.blocks_abreast > 1 ? job.items_per_block : 1;
+  const std::uint64_t unit = job.blocks_per_item_group > 1 ? job.items_per_block : 1;
   const std::uint64_t as_if = (items + unit - 1) / unit * unit;
   const std::uint64_t together = fills ? (job.items + unit - 1) / unit * unit : as_if * at_once;
   const Seconds at_full_rate = job.cost.at(together) * (static_cast<double>(as_if) / static_cast<double>(together));

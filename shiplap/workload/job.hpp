@@ -96,7 +96,7 @@ struct Array {
   std::byte* data = nullptr;
   /// Index of a pageable array. Because of it this array counts as pageable, although its own memory is of another
   /// kind. nullopt: `memory` is the kind of its own memory.
-  std::optional<std::uint32_t> pageable_like{};
+  std::optional<std::uint32_t> forced_pageable_by{};
 };
 
 /// Size of the memory that the caller has for the array. For an array of blocks it is the size of the pool. For scratch
@@ -179,8 +179,8 @@ struct Job {
   std::vector<Array> arrays{};        ///< in the order of the kernel's parameters
   KernelCost cost{};                  ///< cost of the kernel; without points it is measured or derived before planning
   std::uint64_t items_per_block = 1;  ///< most items that one thread block of the kernel works on
-  std::uint64_t blocks_abreast = 1;   ///< thread blocks that share the work on the same `items_per_block` items
-  unsigned threads_per_block = 256;   ///< threads in a block of the kernel
+  std::uint64_t blocks_per_item_group = 1;  ///< thread blocks that share the work on the same `items_per_block` items
+  unsigned threads_per_block = 256;         ///< threads in a block of the kernel
   /// Whether the kernel works with any grid. It then launches `Launch::blocks` thread blocks.
   bool any_grid = false;
   /// Number of launches for a chunk of any size. A plan for a GPU counts them in captures of the kernel; a virtual

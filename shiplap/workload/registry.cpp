@@ -132,9 +132,9 @@ KernelCost derived_cost(const Job& job, const Profile& profile) {
   if (profile.gpus.empty()) throw Unsupported(fmt::format("profile {} has no GPU", profile.name));
   const GpuModel& gpu = profile.gpus.front();
   if (!gpu.memory_bandwidth || !gpu.flop_rate)
-    throw Unsupported(
-        fmt::format("profile {} has no {}, from which the kernel time of {} could be derived: state it with `.takes`",
-                    profile.name, gpu.memory_bandwidth ? "flop rate" : "memory bandwidth", job.name));
+    throw Unsupported(fmt::format(
+        "profile {} has no {}, from which the kernel time of {} could be derived: state it with `.kernel_time`",
+        profile.name, gpu.memory_bandwidth ? "flop rate" : "memory bandwidth", job.name));
   const auto& bandwidth = *gpu.memory_bandwidth;
   const auto& flops = *gpu.flop_rate;
   // GPUs with full double-precision arithmetic have half as many units for it as for single precision.

@@ -68,7 +68,7 @@ class View {
   /// Index of the first element in the whole array.
   SHIPLAP_HOST_DEVICE std::uint64_t first() const { return first_; }
   /// Index of the element after the last one.
-  SHIPLAP_HOST_DEVICE std::uint64_t end() const { return first_ + count_; }
+  SHIPLAP_HOST_DEVICE std::uint64_t end_index() const { return first_ + count_; }
   /// Number of elements.
   SHIPLAP_HOST_DEVICE std::uint64_t size() const { return count_; }
 

@@ -80,7 +80,7 @@ TEST(IncludeRule, refuses_a_room_that_the_table_does_not_allow) {
 
 TEST(IncludeRule, allows_what_the_table_allows) {
   EXPECT_THAT(violations("shiplap/sim/simulate.cpp", "#include \"shiplap/profile/profile.hpp\""), IsEmpty());
-  EXPECT_THAT(violations("shiplap/sim/simulate.cpp", "#include \"shiplap/sim/machine.hpp\""), IsEmpty());
+  EXPECT_THAT(violations("shiplap/sim/simulate.cpp", "#include \"shiplap/sim/sim_parameters.hpp\""), IsEmpty());
   EXPECT_THAT(violations("shiplap/model/loggp.cpp", "#include \"shiplap/core/units.hpp\""), IsEmpty());
   EXPECT_THAT(violations("shiplap/device/virtual/virtual_device.cpp", "#include \"shiplap/sim/simulate.hpp\""),
               IsEmpty());

@@ -191,9 +191,9 @@ TEST_F(Cli, every_strategy_and_layout_gives_the_right_bytes) {
   for (const char* choice : {"--strategy explicit", "--strategy streams --chunks 8 --layout per-chunk",
                              "--strategy streams --chunks 8 --layout few:3 --order breadth",
                              "--strategy streams --chunks 8 --layout three --order depth",
-                             "--strategy streams --chunks 7 --ramp 0.25:0.5:1.5", "--strategy implicit --blocks 8",
-                             "--strategy hybrid --chunks 7 --blocks full", "--strategy hybrid --blocks auto",
-                             "--strategy hybrid-mirror --chunks 3 --blocks 24"}) {
+                             "--strategy streams --chunks 7 --ramp 0.25:0.5:1.5", "--strategy implicit --max-grid 8",
+                             "--strategy hybrid --chunks 7 --max-grid full", "--strategy hybrid --max-grid auto",
+                             "--strategy hybrid-mirror --chunks 3 --max-grid 24"}) {
     const Outcome outcome = shiplap("run scalar-add:in=4MiB,out=4MiB --device virtual:h200 " + std::string(choice));
     EXPECT_EQ(outcome.code, 0) << choice << outcome.err;
     EXPECT_NE(outcome.out.find("verified"), std::string::npos) << choice;
@@ -217,7 +217,7 @@ TEST_F(Cli, traces_a_plan_and_a_run_and_explains_the_run) {
       shiplap("run scalar-add:in=4MiB,out=4MiB --device virtual:h200 --explain --trace '" + file.string() + "'");
   EXPECT_EQ(run.code, 0) << run.err;
   EXPECT_EQ(processes(), (std::set<std::string>{"predicted", "simulated"}));
-  for (const char* words : {"off most", "spans: simulation", "trace written to"})
+  for (const char* words : {"largest difference", "spans: simulation", "trace written to"})
     EXPECT_NE(run.out.find(words), std::string::npos) << words << " in: " << run.out;
   expect_refused(shiplap("plan --in 1MiB --kernel 1ms --profile h200 --trace /nowhere/t.json"), 1,
                  {"--trace", "/nowhere"});
@@ -229,10 +229,10 @@ TEST_F(Cli, ramps_and_grids_that_cannot_be_are_refused) {
   };
   expect_refused(planned("--ramp 0.5"), 64, {"--ramp 0.5", "FIRST:LAST:GROWTH"});
   expect_refused(planned("--ramp 2:1:2"), 64, {"--ramp 2:1:2", "at most 1"});
-  expect_refused(planned("--blocks 0"), 64, {"--blocks 0", "full"});
-  expect_refused(planned("--blocks some"), 64, {"--blocks"});
+  expect_refused(planned("--max-grid 0"), 64, {"--max-grid 0", "full"});
+  expect_refused(planned("--max-grid some"), 64, {"--max-grid"});
   // The stand-in of a stated kernel fills the GPU whatever it is told.
-  expect_refused(shiplap("plan --in 16MiB --kernel 1ms --profile h200 --strategy implicit --blocks 8"), 1,
+  expect_refused(shiplap("plan --in 16MiB --kernel 1ms --profile h200 --strategy implicit --max-grid 8"), 1,
                  {"implicit", "grid of its own"});
 }
 

@@ -41,8 +41,8 @@ TEST_F(Cli, an_option_that_no_strategy_of_the_ranking_uses_is_named_by_every_com
   EXPECT_EQ(notes(shiplap("run saxpy:n=64Ki --device virtual:h200 --threads 4")), note);
   EXPECT_EQ(notes(shiplap("tune saxpy:n=64Ki --race 2ms --device virtual:h200 --threads 4")), note);
   EXPECT_EQ(notes(shiplap("plan saxpy:n=1Mi --profile h200 --threads 4 --memory pageable")), "");
-  EXPECT_EQ(notes(shiplap("plan saxpy:n=1Mi --profile h200 --memory pageable --no-pin --blocks 8")),
-            "note: --blocks 8 has no effect: no strategy of this plan has a kernel that accesses host memory\n");
+  EXPECT_EQ(notes(shiplap("plan saxpy:n=1Mi --profile h200 --memory pageable --no-pin --max-grid 8")),
+            "note: --max-grid 8 has no effect: no strategy of this plan has a kernel that accesses host memory\n");
 }
 
 TEST_F(Cli, limits_that_limit_nothing_and_pinning_that_is_not_in_question_are_named) {
@@ -76,11 +76,12 @@ TEST_F(Cli, measure_and_compare_name_what_they_do_not_use) {
 
 TEST_F(Cli, evaluate_names_the_parts_of_the_grid_that_are_not_used) {
   const std::string grid = "evaluate saxpy:n=4096 --device virtual:h200 ";
-  const std::string all = notes(
-      shiplap(grid + "--strategies explicit --chunks 2 --layouts three --blocks 8 --threads 2 --sizes 1MiB --rounds 3 "
-                     "--no-transfers"));
+  const std::string all =
+      notes(shiplap(grid +
+                    "--strategies explicit --chunks 2 --layouts three --max-grid 8 --threads 2 --sizes 1MiB --rounds 3 "
+                    "--no-transfers"));
   for (const char* words :
-       {"--chunks has no effect: no strategy of the grid", "--layouts has no effect", "--blocks has no effect",
+       {"--chunks has no effect: no strategy of the grid", "--layouts has no effect", "--max-grid has no effect",
         "--threads has no effect", "--sizes has no effect: every WORKLOAD states its own sizes",
         "--rounds 3 has no effect", "--no-transfers has no effect"})
     EXPECT_NE(all.find(words), std::string::npos) << words << " in: " << all;

@@ -15,7 +15,7 @@ namespace {
 TEST_F(Cli, evaluate_writes_what_its_schema_says_and_a_page) {
   const std::string results = (folder / "e.json").string();
   const std::string page = (folder / "e.md").string();
-  const std::string command = "evaluate --device virtual:h200 --sizes 64KiB --chunks 1,2,8 --blocks 8,full -o " +
+  const std::string command = "evaluate --device virtual:h200 --sizes 64KiB --chunks 1,2,8 --max-grid 8,full -o " +
                               results + " --markdown " + page;
   const Outcome human = shiplap(command);
   EXPECT_EQ(human.code, 0) << human.err;
@@ -107,7 +107,7 @@ TEST_F(Cli, evaluate_refuses_bad_flags_before_anything_runs) {
   expect_refused(shiplap("evaluate --device virtual:h200 --strategies magic"), 64, {"magic", "explicit"});
   expect_refused(shiplap("evaluate --device virtual:h200 --chunks 0"), 64, {"--chunks"});
   expect_refused(shiplap("evaluate --device virtual:h200 --layouts magic"), 64, {"magic", "three"});
-  expect_refused(shiplap("evaluate --device virtual:h200 --blocks 0"), 64, {"--blocks"});
+  expect_refused(shiplap("evaluate --device virtual:h200 --max-grid 0"), 64, {"--max-grid"});
   expect_refused(shiplap("evaluate --device virtual:h200 --memory magic"), 64, {"--memory"});
   expect_refused(shiplap("evaluate --device virtual:h200 --rounds 0"), 64, {"--rounds"});
   expect_refused(shiplap("evaluate --device virtual:h200 --budget soon"), 64, {"--budget"});
@@ -177,7 +177,7 @@ TEST_F(Cli, evaluate_of_random_jobs_goes_on_where_it_was_interrupted) {
                       {{"strategy", {"streams"}},
                        {"chunks", {8}},
                        {"layout", {"three"}},
-                       {"blocks", {nullptr}},
+                       {"max_grid", {nullptr}},
                        {"graph", {false}},
                        {"batched", {false}},
                        {"error", {0.0123}},

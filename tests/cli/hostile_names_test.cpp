@@ -158,12 +158,13 @@ TEST_F(HostileNames, of_the_history_of_a_fleet_are_inert) {
 }
 
 TEST_F(HostileNames, of_evaluations_are_inert) {
-  expect_inert({.name = "evaluation",
-                .text = printed("evaluate --sizes 64KiB --strategies explicit --chunks 1 --blocks full --no-transfers "
-                                "--device virtual:h200 --json"),
-                .commands = {"report FILE -o PAGE", "evaluate --again FILE --profile h200",
-                             "evaluate --again FILE --profile h200 --json",
-                             "evaluate --again FILE --profile h200 --csv CSV --markdown MARKDOWN"}});
+  expect_inert(
+      {.name = "evaluation",
+       .text = printed("evaluate --sizes 64KiB --strategies explicit --chunks 1 --max-grid full --no-transfers "
+                       "--device virtual:h200 --json"),
+       .commands = {"report FILE -o PAGE", "evaluate --again FILE --profile h200",
+                    "evaluate --again FILE --profile h200 --json",
+                    "evaluate --again FILE --profile h200 --csv CSV --markdown MARKDOWN"}});
 }
 
 TEST_F(HostileNames, of_logs_of_adaptation_are_inert) {
@@ -288,9 +289,9 @@ TEST_F(HostileNames, that_are_paths_are_not_opened) {
     EXPECT_EQ(read(folder / "page.html").find("H100"), std::string::npos) << "the file that the plan names was read";
   }
   write("workload.json", R"({"schema": "shiplap/workload", "version": 1, "workload": "saxpy:n=64Ki"})");
-  Json evaluation =
-      Json::parse(printed("evaluate --sizes 64KiB --strategies explicit --chunks 1 --blocks full --device virtual:h200 "
-                          "--no-transfers --json"));
+  Json evaluation = Json::parse(
+      printed("evaluate --sizes 64KiB --strategies explicit --chunks 1 --max-grid full --device virtual:h200 "
+              "--no-transfers --json"));
   for (Json& workload : evaluation["workloads"]) workload["workload"] = "workload.json";
   write("evaluation.json", evaluation.dump());
   EXPECT_NE(opens("evaluate --again evaluation.json --profile h200").find("not built in"), std::string::npos);

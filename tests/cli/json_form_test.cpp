@@ -81,14 +81,14 @@ TEST_F(Cli, json_has_one_form_for_a_quantity_in_all_that_the_program_prints) {
   expect("devices", {"memory", "free_memory", "l2_cache"});
   expect("profiles", {});
   expect("plan saxpy:n=1Mi --profile h200", {"predicted", "bound", "closed_form", "gap", "pinning"});
-  expect("plan saxpy:n=1Mi --profile h200 --memory pageable --reuse 1000", {"once", "in_all", "predicted"});
+  expect("plan saxpy:n=1Mi --profile h200 --memory pageable --reuse 1000", {"setup_time", "total_time", "predicted"});
   expect("plan saxpy:n=64Mi --profile h200 --chunks 8 --ramp 0.5:1:1.1", {"predicted"});
   expect("predict saxpy:n=1Mi --profile h200", {"predicted", "time", "kernel"});
   expect("run saxpy:n=64Ki --gantt" + virtual_gpu, {"observed", "samples", "submission", "start", "end"});
   expect("run saxpy:n=64Ki --race 5ms" + virtual_gpu, {"ran", "took", "samples"});
   expect("tune saxpy:n=64Ki --race 5ms" + virtual_gpu, {"predicted", "ran", "took", "samples"});
   expect("check" + virtual_gpu, {"measured", "limit"});
-  expect("evaluate --sizes 64KiB --chunks 1,2 --blocks full" + virtual_gpu,
+  expect("evaluate --sizes 64KiB --chunks 1,2 --max-grid full" + virtual_gpu,
          {"predicted", "observed", "samples", "simulation", "loggp", "size"});
   expect("evaluate --random 1 --seed 5 --race 5ms" + virtual_gpu, {"predicted", "observed", "probe_took"});
   const std::string log = (folder / "log").string();

@@ -51,7 +51,7 @@ TEST_F(Cli, plan_checks_the_reach_of_a_kernel_that_is_not_measured) {
 TEST_F(Cli, negative_numbers_are_refused_by_every_flag_that_counts) {
   for (const char* arguments :
        {"plan saxpy --profile h200 --gpus -1", "plan saxpy --profile h200 --chunks -1",
-        "plan saxpy --profile h200 --threads -1", "plan saxpy --profile h200 --blocks -1",
+        "plan saxpy --profile h200 --threads -1", "plan saxpy --profile h200 --max-grid -1",
         "plan saxpy --profile h200 --reuse -1", "plan saxpy --profile h200 --nodes -1", "check --retries -1",
         "run saxpy --device virtual:h200 --repeat -1", "evaluate --device virtual:h200 --rounds -1",
         "evaluate --device virtual:h200 --duel-rounds -1", "evaluate --device virtual:h200 --random -1",

@@ -90,7 +90,7 @@ TEST(Scaling, wants_a_network_only_where_halos_are_exchanged) {
   const Job alone = Job{64, "alone"}
                         .shaped<const float>("u", Role::in, 64 * 1024)
                         .shaped<float>("out", Role::out, 64 * 1024)
-                        .takes(milliseconds(1));
+                        .kernel_time(milliseconds(1));
   const Scaling scaling = predict_scaling(node, alone, 4);
   EXPECT_FALSE(scaling.network);
   EXPECT_THAT(scaling.to_string(), HasSubstr("No halos have to be exchanged"));
@@ -113,7 +113,7 @@ TEST(Scaling, says_what_limits) {
                            .shaped<const float>("u", Role::in, 4096 * 256)
                            .shaped<const float>("table", Role::resident, 1 << 26)
                            .shaped<float>("out", Role::out, 4096 * 256)
-                           .takes(milliseconds(1));
+                           .kernel_time(milliseconds(1));
   EXPECT_EQ(last_limit(resident, 16, {25e9}), "resident arrays, which every node copies whole");
 }
 

@@ -90,8 +90,8 @@ TEST(JobOfShare, writes_what_the_whole_job_writes_from_distributed_arrays) {
     // The output has room before its elements, as a buffer that is swapped with the input has.
     std::vector<std::uint32_t> written(reach.count, 0);
     run_planted(job_of_share(whole, items,
-                             {held("u", View(own.data(), reach.first, reach.count)),
-                              held("out", View(written.data(), reach.first, reach.count))}));
+                             {local_part("u", View(own.data(), reach.first, reach.count)),
+                              local_part("out", View(written.data(), reach.first, reach.count))}));
     const auto first = static_cast<std::ptrdiff_t>(items.first * row_width - reach.first);
     joined.insert(joined.end(), written.begin() + first,
                   written.begin() + first + static_cast<std::ptrdiff_t>(items.count * row_width));
@@ -170,7 +170,7 @@ TEST(JobOfShare, keeps_a_prefix_as_a_resident_array) {
 TEST(JobOfShare, has_the_cost_and_the_work_of_its_items) {
   Rows rows;
   const Job whole =
-      DescribedJob<>(rows.job()).with_flops(6000).with_device_traffic(Bytes{1200}).takes(milliseconds(60));
+      DescribedJob<>(rows.job()).with_flops(6000).with_device_traffic(Bytes{1200}).kernel_time(milliseconds(60));
   const Job part = job_of_share(whole, {6, 2});  // 30 of 60 elements in 2 of 8 rows
   EXPECT_DOUBLE_EQ(part.flops, 3000);
   EXPECT_EQ(part.device_traffic, Bytes{600});
@@ -178,7 +178,7 @@ TEST(JobOfShare, has_the_cost_and_the_work_of_its_items) {
   const Job even = Job{.items = 8, .name = "even"}
                        .shaped<const float>("x", Role::in, 8)
                        .shaped<float>("y", Role::out, 8)
-                       .takes(milliseconds(60));
+                       .kernel_time(milliseconds(60));
   EXPECT_NEAR(in_milliseconds(kernel_time(job_of_share(even, {6, 2}), 2, 0)), 15, 1e-9);
 }
 
@@ -203,7 +203,7 @@ TEST(JobOfShare, refuses_what_ranks_cannot_share) {
   EXPECT_THAT(hold("x", 3, 2), HasSubstr("reach the elements [2, 6) of x, and it holds [3, 5)"));
   std::vector<double> wide(8);
   EXPECT_THAT(message_of<UsageError>([&] {
-                job_of_share(plain, {3, 2}, {held("x", View(wide.data(), 0, wide.size()))});
+                job_of_share(plain, {3, 2}, {local_part("x", View(wide.data(), 0, wide.size()))});
               }),
               HasSubstr("the elements held of x have 8 B and those of the job 4 B"));
   EXPECT_THAT(message_of<UsageError>([&] { elements_of_share(plain, "z", {0, 1}); }), HasSubstr("has the name z"));
@@ -228,7 +228,7 @@ TEST(JobOfShare, refuses_blocks_that_a_rank_holds_a_part_of) {
   const std::vector<std::uint16_t> list{7, 3, 0, 15};
   const Job whole = Job{4, "listed"}.in("blocks", pool, blocks(list, 16_B)).shaped<float>("to", Role::out, 16);
   EXPECT_THAT(message_of<UsageError>([&] {
-                job_of_share(whole, {0, 2}, {held("blocks", View(own.data(), 0, own.size()))});
+                job_of_share(whole, {0, 2}, {local_part("blocks", View(own.data(), 0, own.size()))});
               }),
               HasSubstr("listed: blocks is an array of blocks, whose pool must be whole on every rank"));
 }

@@ -4,4 +4,4 @@
 #include "shiplap/workload/described_job.hpp"
 
 std::vector<float> x(10);
-const auto job = shiplap::Job{10}.inout("x", x).takes(0.005);
+const auto job = shiplap::Job{10}.inout("x", x).kernel_time(0.005);

@@ -270,7 +270,7 @@ TEST(SentencesOfGomezLuna2012, the_point_that_is_off_most_is_named_by_its_stages
                            .observed = milliseconds(observed)};
   };
   const std::vector<AsymmetricPoint> in_off{point(3, 1, 8), point(1, 3, 4.4)};
-  EXPECT_THAT(of_dominant("fig3-cc1", in_off, 16).why, HasSubstr("off most, -50.0 %, with t_Thd 3.000 ms"));
+  EXPECT_THAT(of_dominant("fig3-cc1", in_off, 16).why, HasSubstr("largest difference -50.0 %, with t_Thd 3.000 ms"));
   const std::vector<AsymmetricPoint> out_off{point(3, 1, 4.4), point(1, 3, 8)};
   EXPECT_THAT(of_dominant("fig3-cc1", out_off, 16).why, HasSubstr("with t_Thd 1.000 ms"));
 }

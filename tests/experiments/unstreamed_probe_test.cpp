@@ -17,7 +17,7 @@ StageTimes stages(double in, double kernel, double out) {
 TEST(UnstreamedProbe, takes_the_number_of_streams_of_the_papers_equations) {
   UnstreamedProbe policy(streams, {.per_stream = microseconds(2)});
   EXPECT_EQ(policy.choice(0), 0u);
-  EXPECT_EQ(policy.wanted(0), Wanted::stages);
+  EXPECT_EQ(policy.wanted(0), TraceLevel::stages);
   const auto decision =
       policy.observe({.batch = 0, .choice = 0, .span = microseconds(190), .stages = stages(100, 80, 10)});
   ASSERT_TRUE(decision);
@@ -25,7 +25,7 @@ TEST(UnstreamedProbe, takes_the_number_of_streams_of_the_papers_equations) {
   EXPECT_EQ(streams[decision->to], 8u);
   EXPECT_NEAR(in_microseconds(decision->period_to), 136, 1e-9);
   EXPECT_EQ(policy.choice(1), 3u);
-  EXPECT_EQ(policy.wanted(1), Wanted::span);
+  EXPECT_EQ(policy.wanted(1), TraceLevel::span);
 }
 
 TEST(UnstreamedProbe, stays_without_streams_where_they_do_not_pay) {
@@ -41,8 +41,8 @@ struct Fed {
   std::uint64_t batch = 0;
   void pass(double span, const StageTimes& alone) {
     const std::uint32_t choice = policy.choice(batch);
-    BatchSeen seen{.batch = batch, .choice = choice, .span = microseconds(span)};
-    if (policy.wanted(batch) == Wanted::stages) seen.stages = alone;
+    BatchObservation seen{.batch = batch, .choice = choice, .span = microseconds(span)};
+    if (policy.wanted(batch) == TraceLevel::stages) seen.stages = alone;
     policy.observe(seen);
     ++batch;
   }

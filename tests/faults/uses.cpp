@@ -22,8 +22,8 @@
 #include "shiplap/device/open.hpp"
 #include "shiplap/device/pinned_vector.hpp"
 #include "shiplap/fleet/coordinator.hpp"
-#include "shiplap/fleet/file_ranks.hpp"
-#include "shiplap/fleet/rank_zero.hpp"
+#include "shiplap/fleet/coordinator_loopback.hpp"
+#include "shiplap/fleet/file_communicator.hpp"
 #include "shiplap/fleet/worker.hpp"
 #include "shiplap/pipeline/adaptive.hpp"
 #include "shiplap/pipeline/plan.hpp"
@@ -72,7 +72,7 @@ struct Doubling {
     return Job{n, "doubling"}
         .in("x", x)
         .out("y", y)
-        .takes(microseconds(10))
+        .kernel_time(microseconds(10))
         .host_kernel([](Chunk chunk, View<const int> from, View<int> to) {
           for (std::uint64_t i = chunk.first; i < chunk.end(); ++i) to[i] = 2 * from[i];
         });
@@ -209,7 +209,7 @@ void use_fleet() {
                              .program = "1"};
   FleetRun done;
   {
-    FileRanks ranks("shared", "run", 0, 1);
+    FileCommunicator ranks("shared", "run", 0, 1);
     done = coordinate_and_work(ranks, options, own, Seconds{5});
   }
   if (!done.failed.empty()) throw Error(done.failed.front());

@@ -12,8 +12,8 @@
 #include "shiplap/core/deadline.hpp"
 #include "shiplap/core/error.hpp"
 #include "shiplap/fleet/coordinator.hpp"
+#include "shiplap/fleet/coordinator_loopback.hpp"
 #include "shiplap/fleet/rank_message.hpp"
-#include "shiplap/fleet/rank_zero.hpp"
 #include "shiplap/fleet/worker.hpp"
 #include "tests/fleet/memory_ranks.hpp"
 #include "tests/fleet/planted_fleet.hpp"
@@ -30,7 +30,7 @@ using ::testing::HasSubstr;
 Json healthy_check(const std::string& node) { return to_json(PlantedFleet(1).healthy(node)); }
 
 /// Two ranks that have begun. Rank 0 answers at once; to rank 1 nothing can be sent.
-class BrokenRanks : public Ranks {
+class BrokenRanks : public Communicator {
  public:
   BrokenRanks() {
     for (std::size_t rank = 0; rank < 2; ++rank) {
@@ -61,7 +61,7 @@ class BrokenRanks : public Ranks {
 
 /// Three ranks of one node, each with a GPU of its own. Rank 0 has ended; its list comes when the others already check.
 /// The first check of rank 1 fails.
-class EndedRanks : public Ranks {
+class EndedRanks : public Communicator {
  public:
   EndedRanks() {
     for (std::size_t rank = 0; rank < size(); ++rank)
@@ -177,7 +177,7 @@ TEST(BrokenFleet, is_told_which_gpus_did_not_copy_at_once_because_no_thread_coul
   MemoryRanks second(mail, 1);
   {
     const NoThreads refused;
-    EXPECT_TRUE(work(second, work_of_nobody(), Seconds{30}));
+    EXPECT_TRUE(run_worker(second, work_of_nobody(), Seconds{30}));
   }
   std::vector<std::string> failures;
   while (const auto message = mail.take(0, Deadline(wall_clock()))) {

@@ -11,17 +11,17 @@
 #include <utility>
 
 #include "shiplap/core/deadline.hpp"
+#include "shiplap/fleet/communicator.hpp"
 #include "shiplap/fleet/coordinator.hpp"
 #include "shiplap/fleet/judge.hpp"
 #include "shiplap/fleet/rank_message.hpp"
-#include "shiplap/fleet/ranks.hpp"
 #include "tests/fleet/planted_fleet.hpp"
 
 namespace shiplap {
 namespace {
 
 /// A rank 0 whose others are scripted, because ten thousand threads are not needed to see what rank 0 costs.
-class ScriptedRanks : public Ranks {
+class ScriptedRanks : public Communicator {
  public:
   ScriptedRanks(std::size_t size, std::size_t sick) : size_(size), sick_(sick) {
     for (std::size_t rank = 0; rank < size; ++rank) {

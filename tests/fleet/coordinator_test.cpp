@@ -15,8 +15,8 @@
 #include "shiplap/core/deadline.hpp"
 #include "shiplap/core/json.hpp"
 #include "shiplap/fleet/causes.hpp"
+#include "shiplap/fleet/coordinator_loopback.hpp"
 #include "shiplap/fleet/rank_message.hpp"
-#include "shiplap/fleet/rank_zero.hpp"
 #include "shiplap/fleet/worker.hpp"
 #include "tests/fleet/memory_ranks.hpp"
 #include "tests/fleet/planted_fleet.hpp"
@@ -32,7 +32,7 @@ using ::testing::IsEmpty;
 /// What a thread throws that dies, in place of an exception that would be reported.
 struct Death {};
 
-/// Ranks to which a message takes a while, as where each needs a new folder.
+/// Communicator to which a message takes a while, as where each needs a new folder.
 class SlowRanks : public MemoryRanks {
  public:
   using MemoryRanks::MemoryRanks;
@@ -55,7 +55,7 @@ TEST(EndAllRanks, tells_as_many_as_it_can_by_the_deadline_and_rank_zero_first) {
   EXPECT_TRUE(mail.take(0, Deadline(wall_clock())));
 }
 
-/// Ranks that behave well unless a test changes them, and what they did.
+/// Communicator that behave well unless a test changes them, and what they did.
 class PlantedRanks {
  public:
   explicit PlantedRanks(std::size_t ranks) : mail(ranks), works(ranks) {
@@ -93,7 +93,7 @@ class PlantedRanks {
         threads.emplace_back([this, rank] {
           MemoryRanks ranks(mail, rank);
           try {
-            if (work(ranks, works[rank], longest_silence)) ++ended_together;
+            if (run_worker(ranks, works[rank], longest_silence)) ++ended_together;
           } catch (const Death&) {
           } catch (const Error&) {  // nobody tells a rank that is missing to end
           }
@@ -175,7 +175,7 @@ TEST(Coordinator, a_rank_that_begins_late_is_checked_while_others_are_waited_for
   const std::jthread late([&] {
     sleep_for(Seconds{1});
     MemoryRanks own(ranks.mail, 3);
-    work(own, ranks.works[3], Seconds{30});
+    run_worker(own, ranks.works[3], Seconds{30});
   });
   const FleetRun run = ranks.run({3});
   EXPECT_THAT(run.missing, IsEmpty());

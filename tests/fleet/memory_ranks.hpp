@@ -1,4 +1,4 @@
-// Ranks that are threads of a test.
+// Communicator that are threads of a test.
 #pragma once
 
 #include <condition_variable>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "shiplap/core/error.hpp"
-#include "shiplap/fleet/ranks.hpp"
+#include "shiplap/fleet/communicator.hpp"
 
 namespace shiplap {
 
@@ -43,7 +43,7 @@ class Mail {
   std::vector<std::deque<RankMessage>> boxes_;
 };
 
-class MemoryRanks : public Ranks {
+class MemoryRanks : public Communicator {
  public:
   MemoryRanks(Mail& mail, std::size_t rank) : mail_(mail), rank_(rank) {}
   std::size_t rank() const override { return rank_; }

@@ -74,8 +74,8 @@ TEST_F(AdaptiveOnGpu, kernels_are_observed_without_the_marks_around_them) {
 /// Runs every batch without streams and asks for its stages.
 struct AsksForStages : Policy {
   std::uint32_t choice(std::uint64_t) override { return 0; }
-  Wanted wanted(std::uint64_t) const override { return Wanted::stages; }
-  std::optional<Decision> observe(const BatchSeen&) override { return std::nullopt; }
+  TraceLevel wanted(std::uint64_t) const override { return TraceLevel::stages; }
+  std::optional<Decision> observe(const BatchObservation&) override { return std::nullopt; }
 };
 
 TEST_F(AdaptiveOnGpu, the_stages_of_a_batch_without_streams_are_seen_by_a_policy_that_asks_for_them) {

@@ -172,7 +172,7 @@ TEST_F(CallerOnGpu, has_mapped_files_staged_that_cannot_be_pinned) {
     const auto job = Job{n, "map"}
                          .in("x", std::span<const float>(x.values))
                          .out("y", y)
-                         .takes(milliseconds(1))
+                         .kernel_time(milliseconds(1))
                          .kernel([](cudaStream_t stream, Chunk chunk, auto in, auto out) {
                            add_one<<<static_cast<unsigned>((chunk.count + 255) / 256), 256, 0, stream>>>(
                                in.data(), out.data(), static_cast<unsigned>(chunk.count));

@@ -86,7 +86,7 @@ __global__ void add_one(View<float> x, std::uint64_t i) { x[i] += 1; }
 
 TEST_F(JobsOnGpu, have_the_launches_that_their_kernel_makes) {
   std::vector<float> x(1000);
-  const auto array = Job{1000, "by items"}.inout("x", x).takes(microseconds(100));
+  const auto array = Job{1000, "by items"}.inout("x", x).kernel_time(microseconds(100));
   const auto twice = array.kernel([](cudaStream_t stream, Chunk chunk, auto part) {
     for (int k = 0; k < 2; ++k) add_one<<<1, 1, 0, stream>>>(part, chunk.first);
   });
@@ -106,7 +106,7 @@ TEST_F(JobsOnGpu, bring_halos_and_carried_arrays_through_rings_of_every_size_in_
             for (const bool graph : {false, true}) {
               if (pageable && (graph || layout != Layout::three || order != IssueOrder::depth)) continue;
               Stencil stencil;
-              Job job = Job(stencil.job().takes(microseconds(50)));
+              Job job = Job(stencil.job().kernel_time(microseconds(50)));
               std::vector<Memory> locked;
               for (Array& array : job.arrays) {
                 array.memory = pageable ? MemoryKind::pageable : MemoryKind::pinned;
@@ -161,11 +161,13 @@ TEST_F(JobsOnGpu, run_between_what_the_callers_stream_does_before_and_after) {
   const Memory memory = device->allocate(Place::host(), MemoryKind::mapped, {n * sizeof(int)});
   const std::span x(reinterpret_cast<int*>(memory.data()), n);
   std::ranges::fill(x, 5);
-  const auto doubled =
-      Job{n, "twice"}.inout("x", x).takes(microseconds(20)).kernel([](cudaStream_t stream, Chunk chunk, auto part) {
-        const auto blocks = static_cast<unsigned>((chunk.count + 255) / 256);
-        for (int i = 0; i < 2; ++i) add_one<<<blocks, 256, 0, stream>>>(chunk.count, part.data());
-      });
+  const auto doubled = Job{n, "twice"}
+                           .inout("x", x)
+                           .kernel_time(microseconds(20))
+                           .kernel([](cudaStream_t stream, Chunk chunk, auto part) {
+                             const auto blocks = static_cast<unsigned>((chunk.count + 255) / 256);
+                             for (int i = 0; i < 2; ++i) add_one<<<blocks, 256, 0, stream>>>(chunk.count, part.data());
+                           });
   Prepared prepared = prepare(*device, doubled, {.chunks = 16}, {.device_memory = 1_GiB});
   cudaStream_t stream = nullptr;
   ASSERT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);

@@ -123,7 +123,7 @@ TEST_F(LoadOnGpu, whose_kernel_never_ends_ends_at_its_limit_and_keeps_its_memory
       Job{n, "endless"}
           .in("x", x)
           .out("y", y)
-          .takes(microseconds(10))
+          .kernel_time(microseconds(10))
           .kernel([&](cudaStream_t stream, Chunk, auto, auto) { until_set<<<1, 1, 0, stream>>>(flag.value()); });
   for (const bool graph : {false, true}) {
     *flag.value() = 0;

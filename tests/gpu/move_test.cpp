@@ -92,7 +92,7 @@ TEST_F(MoveOnGpu, the_list_may_change_as_soon_as_the_call_has_returned) {
 TEST_F(MoveOnGpu, a_captured_move_uses_no_batch_and_moves_the_blocks_when_the_graph_runs) {
   Profile profile = planted_profile();
   profile.links[0].blocks = with_planted_waits(planted_blocks());
-  for (MoverBeside& row : profile.links[0].blocks->beside_gather)
+  for (MutualSlowdown& row : profile.links[0].blocks->beside_gather)
     if (row.grid > 0) row.memory = Interval<double>::exact(0.5);
   const Node node = node_of(*device, profile);
   // The planted batch is the fastest of the movers that cost a kernel at most 3 %.

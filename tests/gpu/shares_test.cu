@@ -59,8 +59,8 @@ TEST_F(SharesOnGpu, write_what_the_whole_job_writes) {
     std::copy_n(u.begin() + static_cast<std::ptrdiff_t>(reach.first), reach.count, own.begin());
     pinned_vector<unsigned> out(*device, items.count * share_columns);
     const Job part = job_of_share(whole, items,
-                                  {held("u", View(own.data(), reach.first, own.size())),
-                                   held("out", View(out.data(), items.first * share_columns, out.size()))});
+                                  {local_part("u", View(own.data(), reach.first, own.size())),
+                                   local_part("out", View(out.data(), items.first * share_columns, out.size()))});
     run(*device, plan(node, part), part);
     for (std::uint64_t row = items.first; row < items.first + items.count; ++row)
       for (std::uint64_t column = 0; column < share_columns; ++column)

@@ -98,8 +98,8 @@ TEST(FitBlocks, recovers_the_planted_slowdowns_of_kernels_beside_movers) {
   const Profile fitted = fitted_blocks(*device, {"blocks.host.*", "beside.*"}, Effort::standard);
   ASSERT_TRUE(fitted.link(0).blocks);
   const BlockModel& model = *fitted.link(0).blocks;
-  const auto expect = [](const std::vector<MoverBeside>& rows, std::uint32_t grid, double compute, double memory) {
-    const auto row = std::ranges::find(rows, grid, &MoverBeside::grid);
+  const auto expect = [](const std::vector<MutualSlowdown>& rows, std::uint32_t grid, double compute, double memory) {
+    const auto row = std::ranges::find(rows, grid, &MutualSlowdown::grid);
     ASSERT_NE(row, rows.end()) << grid;
     EXPECT_NEAR(row->compute.value, compute, 0.005) << grid;
     EXPECT_NEAR(row->memory.value, memory, 0.005) << grid;
@@ -131,7 +131,7 @@ TEST(FitBlocks, recovers_what_kernels_add_to_movers_beside_them) {
   ASSERT_TRUE(fitted.link(0).blocks);
   for (const auto& rows : {fitted.link(0).blocks->beside_gather, fitted.link(0).blocks->beside_scatter}) {
     ASSERT_EQ(rows.size(), 7u);
-    for (const MoverBeside& row : rows) {
+    for (const MutualSlowdown& row : rows) {
       ASSERT_TRUE(row.added) << row.grid;
       EXPECT_NEAR(row.added->wait.value, planted_wait(row.grid), 0.05) << row.grid;
       if (row.grid == 0) {
@@ -139,8 +139,8 @@ TEST(FitBlocks, recovers_what_kernels_add_to_movers_beside_them) {
       }
       if (row.grid == 2 || row.grid == 4) continue;  // between planted rows, where 1 / grid is no line
       for (const bool memory_bound : {false, true}) {
-        const AddedToMove planted = planted_added(row.grid, memory_bound);
-        const AddedToMove& added = memory_bound ? row.added->memory : row.added->compute;
+        const MoveDelay planted = planted_added(row.grid, memory_bound);
+        const MoveDelay& added = memory_bound ? row.added->memory : row.added->compute;
         EXPECT_NEAR(in_microseconds(added.per_move.value), in_microseconds(planted.per_move.value), 1) << row.grid;
         // Between two kernels of a neighbour nothing is added, which is 2 to 3 % of the time here.
         const double per_block = in_microseconds(planted.per_block.value);
@@ -211,7 +211,7 @@ class WrongMover : public ForwardingDevice {
       if (blocks == nullptr || op.stream.is_none() || blocks->count < 2) continue;
       const BlockList& list = schedule.lists[blocks->list.index()];
       if (fault_ == Fault::lost_block) {
-        --blocks->count;
+        --max - grid->count;
         blocks->packed.length = blocks->packed.length - list.block;
       } else if (blocks->gather) {
         victim = bindings.buffers[blocks->packed.buffer.index()] + blocks->packed.length.count - 1;

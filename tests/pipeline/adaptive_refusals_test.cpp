@@ -33,7 +33,7 @@ TEST(Adaptive, refuses_blocks_of_a_pool) {
   const Job job = Job{4, "scattered"}
                       .in("blocks", pool, blocks(list, 16_B))
                       .out("out", out)
-                      .takes(microseconds(10))
+                      .kernel_time(microseconds(10))
                       .host_kernel([](Chunk, auto, auto) {});
   EXPECT_EQ(refused_adaptive(node_of(*device, planted_profile()), job),
             "scattered: an array is blocks of a pool, and adaptive runs move contiguous arrays: plan and run the job "

@@ -51,7 +51,7 @@ struct Pages {
         .in("pages", pool, blocks(read, block))
         .inout("state", state, blocks(changed, block))
         .out("sums", sums)
-        .takes(microseconds(50))
+        .kernel_time(microseconds(50))
         .host_kernel([](Chunk chunk, auto from, auto own, auto to) {
           for (std::uint64_t i = chunk.first; i < chunk.end(); ++i) {
             to[i] = 0;
@@ -139,7 +139,7 @@ TEST(JobOfBlocks, may_be_rows_by_index_or_have_a_stride) {
                        .in("column", matrix, strided(5, 4_B, Bytes{columns * 4}))
                        .out("picked", picked)
                        .out("seen", column)
-                       .takes(microseconds(10))
+                       .kernel_time(microseconds(10))
                        .host_kernel([](Chunk chunk, auto from, auto one, auto to, auto seen) {
                          for (std::uint64_t i = chunk.first; i < chunk.end(); ++i) {
                            seen[i] = one[i];
@@ -163,7 +163,7 @@ TEST(JobOfBlocks, brings_pageable_pools_through_rings_or_by_copies) {
   std::shuffle(all.begin(), all.end(), std::mt19937(3));
   const auto job = Job{pool_blocks}
                        .inout("pages", pool, blocks(all, block))
-                       .takes(microseconds(10))
+                       .kernel_time(microseconds(10))
                        .host_kernel([](Chunk chunk, auto own) {
                          for (std::uint64_t e = chunk.first * block_elements; e < chunk.end() * block_elements; ++e)
                            own[e] += static_cast<float>(e);
@@ -227,13 +227,13 @@ TEST(JobOfBlocks, of_regular_and_of_indexed_blocks_is_planned_with_a_mover_of_bo
                        .in("wide", wide, strided(256, 4_KiB, 16_KiB))
                        .in("some", table, rows(ids, 4))
                        .out("sums", sums)
-                       .takes(microseconds(10))
+                       .kernel_time(microseconds(10))
                        .host_kernel([](Chunk chunk, auto, auto some, auto to) {
                          for (std::uint64_t i = chunk.first; i < chunk.end(); ++i) to[i] = some[4 * i];
                        });
   std::iota(table.begin(), table.end(), 0);
   const Plan made = plan(node_of(*gpu, planted_profile()), job);
-  EXPECT_NE(made.chosen.choice.gather->kind, Mover::Kind::strided);
+  EXPECT_NE(made.chosen.choice.mover_h2d->kind, Mover::Kind::strided);
   run(*gpu, made, job);
   EXPECT_EQ(sums[255], 28);
 }

@@ -19,7 +19,7 @@ TEST(PrepareKernel, needs_device_memory_for_what_stays_and_one_item) {
   const Job job = Job{x.size(), "mine"}
                       .resident("table", table)
                       .inout("x", x)
-                      .takes(microseconds(10))
+                      .kernel_time(microseconds(10))
                       .host_kernel([](Chunk, auto, auto) {});
   EXPECT_NO_THROW(prepare_kernel(*gpu, job, {.device_memory = 4100_B}));
   EXPECT_EQ(

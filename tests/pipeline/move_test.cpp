@@ -165,7 +165,7 @@ TEST_F(Move, names_another_mover_for_streams_that_accept_no_batch) {
 TEST_F(Move, keeps_the_limit_on_what_a_neighbour_loses) {
   Profile profile = planted_profile();
   profile.links[0].blocks = with_planted_waits(planted_blocks());
-  for (MoverBeside& row : profile.links[0].blocks->beside_gather)
+  for (MutualSlowdown& row : profile.links[0].blocks->beside_gather)
     if (row.grid > 0) row.memory = Interval<double>::exact(0.5);
   const Node limited = node_of(device, profile);
   const MoverLimits limits{.max_slowdown = 0.03};

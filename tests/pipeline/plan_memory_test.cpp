@@ -81,15 +81,15 @@ TEST(PlannedJob, is_offered_zero_copy_only_where_that_was_said_or_measured) {
   const Plan unknown = plan(node, job);
   EXPECT_FALSE(considers_zero_copy(unknown));
   EXPECT_THAT(why_no_zero_copy(unknown), HasSubstr("not known to touch each byte about once"));
-  EXPECT_TRUE(considers_zero_copy(plan(node, job.touches_each_byte_once())));
+  EXPECT_TRUE(considers_zero_copy(plan(node, job.zero_copy_suits())));
   EXPECT_THAT(why_no_zero_copy(plan(node, job.touches_bytes_repeatedly())), HasSubstr("touches bytes repeatedly"));
 
   const KernelCost::Point at_all{x.size(), Interval<Seconds>::exact(microseconds(100))};
   KernelCost measured{.points = {at_all}, .origin = "measured"};
-  EXPECT_FALSE(considers_zero_copy(plan(node, job.takes(measured))));
+  EXPECT_FALSE(considers_zero_copy(plan(node, job.kernel_time(measured))));
   measured.zero_copy = {{.in = true, .out = true, .alone = {at_all}, .beside = {}}};
-  EXPECT_TRUE(considers_zero_copy(plan(node, job.takes(measured))));
-  EXPECT_FALSE(considers_zero_copy(plan(node, job.takes(measured).touches_bytes_repeatedly())));
+  EXPECT_TRUE(considers_zero_copy(plan(node, job.kernel_time(measured))));
+  EXPECT_FALSE(considers_zero_copy(plan(node, job.kernel_time(measured).touches_bytes_repeatedly())));
 }
 
 TEST(PlannedJob, weighs_pinning_for_a_strategy_that_needs_pinned_arrays) {

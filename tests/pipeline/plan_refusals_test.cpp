@@ -46,7 +46,7 @@ TEST(PlannedJob, is_refused_when_planned_and_not_when_run) {
   EXPECT_THAT(refused_plan(node, Job{0, "mine"}.in("x", x).host_kernel(nothing)), HasSubstr("`Job{items}`"));
   const auto job = Job{100, "mine"}.in("x", x).out("y", y).host_kernel(nothing);
   for (const double wrong : {-1.0, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()})
-    EXPECT_THAT(refused_plan(node, job.takes(Seconds{wrong})), HasSubstr("`.takes`"));
+    EXPECT_THAT(refused_plan(node, job.kernel_time(Seconds{wrong})), HasSubstr("`.kernel_time`"));
   EXPECT_THAT(refused_plan(node, Job{100, "mine"}.in("x", x).out("x", y).host_kernel(nothing)),
               HasSubstr("two arrays are called x"));
   EXPECT_THAT(refused_plan(node, Job{101, "mine"}.in("x", x).out("y", y).host_kernel(nothing)),

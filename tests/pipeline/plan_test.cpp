@@ -69,7 +69,7 @@ TEST(PlannedJob, runs_a_halo_a_resident_and_a_carried_array_under_every_choice) 
           for (const std::uint32_t ring : {0u, 1u, 2u, 3u}) {
             if (!find_strategy(strategy).chunked && (chunks > 1 || layout != Layout::three || ring > 0)) continue;
             Stencil stencil;
-            Job job = stencil.job().touches_each_byte_once();
+            Job job = stencil.job().zero_copy_suits();
             job.cost = {.points = {{Stencil::rows, Interval<Seconds>::exact(microseconds(100))}},
                         .limited = {},
                         .origin = "stated"};
@@ -180,7 +180,7 @@ TEST(PlannedJob, takes_half_the_time_on_two_gpus_whose_links_are_apart) {
 
 TEST(PlannedJob, notes_chunks_of_fewer_blocks_than_the_gpu_has_sms) {
   std::vector<float> x(8192);
-  const auto job = Job{x.size(), "bodies"}.inout("x", x).with_blocks(256, 256).takes(milliseconds(1));
+  const auto job = Job{x.size(), "bodies"}.inout("x", x).with_blocks(256, 256).kernel_time(milliseconds(1));
   const auto noted = [&](std::vector<std::uint32_t> chunks) {
     const Plan made =
         plan(node_of(find_profile("h200")), job, {.space = {.strategies = {"streams"}, .chunks = chunks}});
@@ -196,7 +196,7 @@ TEST(PlannedJob, has_fewer_chunks_where_a_call_of_the_kernel_costs_the_host_more
   std::vector<float> x(1 << 22);
   std::vector<float> y(x.size());
   const auto chosen = [&](Seconds call, bool capturable) {
-    auto job = Job{x.size(), "calls"}.in("x", x).out("y", y).takes(microseconds(100));
+    auto job = Job{x.size(), "calls"}.in("x", x).out("y", y).kernel_time(microseconds(100));
     job.cost.call = call;
     job.capturable = capturable;
     return plan(node_of(find_profile("h200")), job, {.space = {.strategies = {"streams"}}});
@@ -266,7 +266,7 @@ TEST(PlannedJob, has_sound_schedules_of_halos_beside_what_stays_and_of_chunks_th
                                               const bool none = r.first / 2 % 3 != 0;
                                               return ElementRange{r.first, none ? 0 : r.count};
                                             }))
-                             .touches_each_byte_once();
+                             .zero_copy_suits();
         for (const char* name : {"streams", "hybrid", "staged"}) {
           Job placed = job;
           if (std::string_view(name) == "staged")

@@ -38,8 +38,8 @@ struct ProbedCopy {
     return Job{in.size(), "copy"}
         .in("in", in, reach)
         .out("out", out)
-        .takes(microseconds(10))
-        .touches_each_byte_once()
+        .kernel_time(microseconds(10))
+        .zero_copy_suits()
         .host_kernel([](Chunk chunk, auto from, auto to) {
           for (std::uint64_t i = chunk.first; i < chunk.end(); ++i) to[i] = from[i];
         });
@@ -115,7 +115,7 @@ TEST(ProbeKernel, leaves_all_arrays_as_they_were_before_it) {
     EXPECT_EQ(std::ranges::count(both, 2.0f), static_cast<std::ptrdiff_t>(n));
   };
   const auto described = Job{n, "map"}.in("x", x).out("out", out);
-  const auto stated = [](auto job) { return job.takes(milliseconds(1)).touches_each_byte_once(); };
+  const auto stated = [](auto job) { return job.kernel_time(milliseconds(1)).zero_copy_suits(); };
   check(stated(described).host_kernel([&](Chunk c, auto from, auto to) {
     for (std::uint64_t i = c.first; i < c.end(); ++i) to[i] = from[i] - 1;
     written += c.count;

@@ -30,7 +30,7 @@ struct Doubling {
     Job result = Job{n, "doubling"}
                      .in("x", x)
                      .out("y", y)
-                     .takes(microseconds(10))
+                     .kernel_time(microseconds(10))
                      .host_kernel([also](Chunk chunk, auto from, auto to) {
                        also(chunk);
                        for (std::uint64_t i = chunk.first; i < chunk.end(); ++i) to[i] = 2 * from[i];

@@ -90,7 +90,7 @@ Plan plan_of(const WorkloadData& data, const Choice& choice) {
 }
 
 /// Options of a verified report beside ideal overlap.
-ReportOptions verified(WorkloadData& data, unsigned repeats) {
+RunReportOptions verified(WorkloadData& data, unsigned repeats) {
   return {.repeats = repeats,
           .ideal_overlap = true,
           .refill = [&data] { data.refill(); },
@@ -101,7 +101,7 @@ TEST(Run, observes_on_the_virtual_device_what_was_predicted_and_verifies) {
   const auto gpu = open_virtual(planted_profile(), "virtual:planted");
   WorkloadData data(*gpu, saxpy_workload());
   const Plan planned = plan_of(data, {.chunks = 8});
-  ReportOptions options = verified(data, 2);
+  RunReportOptions options = verified(data, 2);
   options.trace = Trace::best;
   const Report report = run(*gpu, planned, data.job(), options);
   EXPECT_TRUE(report.verified()) << *report.difference;
@@ -124,7 +124,7 @@ void expect_runs_with(Result status) {
   const auto job = Job{1000, "doubled"}
                        .in("x", x)
                        .out("y", y)
-                       .takes(microseconds(10))
+                       .kernel_time(microseconds(10))
                        .kernel([=](CUstream_st*, Chunk, auto, auto) { return status; })
                        .host_kernel([=](Chunk chunk, auto in, auto out) {
                          for (std::uint64_t i = chunk.first; i < chunk.end(); ++i) out[i] = 2 * in[i];
@@ -244,7 +244,7 @@ TEST(Run, reports_the_schedule_that_ran_where_a_reach_is_given_by_a_function) {
               return ElementRange{none ? 2048 : r.first, none ? 0 : r.count};
             }))
         .carried("sum", sum)
-        .takes(microseconds(5))
+        .kernel_time(microseconds(5))
         .host_kernel([](Chunk, auto...) {});
   };
   const Job dense = job_of(false);
@@ -265,7 +265,7 @@ TEST(Run, restores_arrays_that_are_read_and_written_when_a_run_throws) {
   const auto gpu = open_virtual(planted_profile(), "virtual:planted");
   std::vector<float> x(1 << 12, 1.0f);
   unsigned launches = 0;
-  const Job job = Job{x.size()}.inout("x", x).takes(microseconds(5)).host_kernel([&](Chunk c, auto to) {
+  const Job job = Job{x.size()}.inout("x", x).kernel_time(microseconds(5)).host_kernel([&](Chunk c, auto to) {
     if (++launches > 3) throw Error("enough");
     for (std::uint64_t i = c.first; i < c.end(); ++i) to[i] += 1;
   });
@@ -319,7 +319,7 @@ TEST(Run, names_the_job_and_the_chunk_of_what_its_host_kernel_throws) {
   const auto gpu = open_virtual(planted_profile(), "virtual:planted");
   pinned_vector<float> x(*gpu, 1 << 12, 1.0f);
   const auto thrown_by = [&](auto kernel) {
-    const Job job = Job{x.size(), "mine"}.inout("x", x).takes(microseconds(5)).host_kernel(kernel);
+    const Job job = Job{x.size(), "mine"}.inout("x", x).kernel_time(microseconds(5)).host_kernel(kernel);
     const Plan made = plan(node_of(*gpu, planted_profile()), job,
                            {.space = {.strategies = {"streams"}, .chunks = {4}, .ramps = {Ramp{}}}});
     return message_of([&] { run(*gpu, made, job); });

@@ -49,10 +49,10 @@ struct Watched {
   }
   /// One batch, with kernels and link so many times as slow; and what noise makes of what is seen.
   void pass(double kernel, double link = 1, double noise = 0) {
-    BatchSeen seen{.batch = batch, .choice = adaptation.choice(batch)};
+    BatchObservation seen{.batch = batch, .choice = adaptation.choice(batch)};
     const SteadyState is = truth(seen.choice, kernel, link);
     seen.span = is.span * (1 + noise);
-    if (adaptation.wanted(batch) != Wanted::span) {
+    if (adaptation.trace_level(batch) != TraceLevel::span) {
       seen.kernels = {is.kernels * (1 - noise) / 4, is.kernels * 3 / 4};
       seen.span = seen.span * (1 + marks);
     }
@@ -245,9 +245,9 @@ struct BetterThanPredicted {
     for (std::uint64_t batch = 0; batch < 300; ++batch) {
       chosen.push_back(adaptation.choice(batch));
       const SteadyState is = truth(chosen.back(), 1);
-      BatchSeen seen{.batch = batch, .choice = chosen.back()};
+      BatchObservation seen{.batch = batch, .choice = chosen.back()};
       seen.span = is.span * (chosen.back() == small ? factor : 1);
-      if (adaptation.wanted(batch) != Wanted::span) seen.kernels = {is.kernels};
+      if (adaptation.trace_level(batch) != TraceLevel::span) seen.kernels = {is.kernels};
       adaptation.observe(seen);
     }
   }
@@ -294,9 +294,9 @@ TEST(Adaptation, gives_no_choice_up_for_one_batch_that_took_long) {
   Adaptation adaptation(table(), {.explore = 0.05});
   bool disturbed = false;
   for (std::uint64_t batch = 0; batch < 300; ++batch) {
-    BatchSeen seen{.batch = batch, .choice = adaptation.choice(batch)};
+    BatchObservation seen{.batch = batch, .choice = adaptation.choice(batch)};
     const SteadyState is = truth(seen.choice, 1);
-    const bool observed = adaptation.wanted(batch) != Wanted::span;
+    const bool observed = adaptation.trace_level(batch) != TraceLevel::span;
     seen.span = is.span * (seen.choice == small ? 0.9 : 1);
     if (seen.choice == small && !observed && !std::exchange(disturbed, true)) seen.span = seen.span * 1.5;
     if (observed) seen.kernels = {is.kernels};
@@ -326,8 +326,8 @@ TEST(Adaptation, lays_a_first_prediction_that_is_far_off_on_no_link) {
     for (std::uint64_t batch = 0; batch < 100; ++batch) {
       const std::uint32_t choice = adaptation.choice(batch);
       const SteadyState is = truth(choice, 1);
-      BatchSeen seen{.batch = batch, .choice = choice, .span = is.span * 1.5};
-      if (adaptation.wanted(batch) != Wanted::span) seen.kernels = {is.kernels};
+      BatchObservation seen{.batch = batch, .choice = choice, .span = is.span * 1.5};
+      if (adaptation.trace_level(batch) != TraceLevel::span) seen.kernels = {is.kernels};
       adaptation.observe(seen);
     }
     EXPECT_EQ(adaptation.link(), 1) << in_flight;
@@ -349,7 +349,7 @@ TEST(Adaptation, of_batches_in_flight_takes_what_another_choice_does_to_kernels_
       const std::uint64_t ended = batch - in_flight;
       const std::uint32_t choice = choices[ended];
       const SteadyState is = truth(choice, ended / 80 % 2 == 0 ? 1 : 4);
-      BatchSeen seen{.batch = ended, .choice = choice, .span = is.span};
+      BatchObservation seen{.batch = ended, .choice = choice, .span = is.span};
       seen.kernels = {is.kernels * (choice == small ? 1.125 : 1)};
       decisions += adaptation.observe(seen).has_value();
     }
@@ -405,14 +405,14 @@ TEST(AdaptationLog, refuses_what_is_none_and_names_the_line) {
 
 TEST(LogLength, ends_a_log_with_the_last_line_that_is_read) {
   LogLength length(10);
-  EXPECT_TRUE(length.takes("1234"));
-  EXPECT_TRUE(length.takes("6789"));
+  EXPECT_TRUE(length.kernel_time("1234"));
+  EXPECT_TRUE(length.kernel_time("6789"));
   EXPECT_EQ(length.bytes(), 10u);
-  EXPECT_FALSE(length.takes(""));
+  EXPECT_FALSE(length.kernel_time(""));
   LogLength other(10);
-  EXPECT_TRUE(other.takes("1234"));
-  EXPECT_FALSE(other.takes("67890"));
-  EXPECT_FALSE(other.takes("6")) << "a log has no gaps";
+  EXPECT_TRUE(other.kernel_time("1234"));
+  EXPECT_FALSE(other.kernel_time("67890"));
+  EXPECT_FALSE(other.kernel_time("6")) << "a log has no gaps";
   EXPECT_TRUE(other.has_ended());
   EXPECT_EQ(other.bytes(), 5u);
 }

@@ -164,7 +164,7 @@ Choice random_choice(Draw& draw, const Job& job) {
   const auto has = [&](Role role) { return std::ranges::count(job.arrays, role, &Array::role) > 0; };
   const bool accesses_host = choice.strategy == "hybrid-mirror" ? has(Role::in) : has(Role::out) || has(Role::inout);
   if (find_strategy(choice.strategy).zero_copy && accesses_host && draw.one_in(3))
-    choice.blocks = draw.log_integer(1, 4096);
+    choice.max_grid = draw.log_integer(1, 4096);
   if (draw.one_in(3)) choice.ring = static_cast<std::uint32_t>(draw.integer(1, 4));
   choice.threads = static_cast<std::uint32_t>(draw.integer(1, 8));
   if (job.items > 1 && draw.one_in(4)) choice.gpus = 2;

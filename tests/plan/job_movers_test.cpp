@@ -41,7 +41,7 @@ Job gathering(Bytes block, std::uint64_t count, Seconds work) {
 }
 
 Mover chosen_gather(const Job& job, const SearchSpace& space = {}) {
-  return rank(job, planted_profile(), plenty, space).best().choice.gather.value();
+  return rank(job, planted_profile(), plenty, space).best().choice.mover_h2d.value();
 }
 
 TEST(JobMovers, of_small_blocks_are_a_kernel_and_of_large_ones_the_copy_engine) {
@@ -67,7 +67,7 @@ TEST(JobMovers, keep_the_limit_of_what_the_kernel_may_lose) {
     profile.links[0].blocks = with_planted_waits(planted_blocks());
     return rank(gathering(4_KiB, 4096, microseconds(10)), profile, plenty, {.max_slowdown = limit})
         .best()
-        .choice.gather.value();
+        .choice.mover_h2d.value();
   };
   for (const double limit : {0.005, 0.02, 0.1, 0.6, 2.0}) {
     const Mover mover = chosen(limit);
@@ -116,14 +116,14 @@ TEST(JobMovers, of_a_choice_are_kept_in_its_json) {
                       .gather = Mover{.kind = Mover::Kind::kernel, .grid = 32},
                       .scatter = Mover{.kind = Mover::Kind::batch}};
   const Json json = to_json(choice);
-  EXPECT_EQ(json.at("gather"), Json::parse(R"({"kind": "kernel", "grid": 32})"));
-  EXPECT_EQ(json.at("scatter"), Json::parse(R"({"kind": "batch", "grid": null})"));
+  EXPECT_EQ(json.at("mover_h2d"), Json::parse(R"({"kind": "kernel", "grid": 32})"));
+  EXPECT_EQ(json.at("mover_d2h"), Json::parse(R"({"kind": "batch", "grid": null})"));
   EXPECT_EQ(Form<Choice>::read(JsonReader(json, "choice")), choice);
 }
 
 TEST(ChoiceWithMovers, is_not_read_with_a_mover_that_does_not_exist) {
   Json json = to_json(Choice{.strategy = "streams", .chunks = 4, .gather = Mover{.kind = Mover::Kind::copies}});
-  json["gather"]["kind"] = "conveyor";
+  json["mover_h2d"]["kind"] = "conveyor";
   const std::string said = message_of([&] { Form<Choice>::read(JsonReader(json, "a choice")); });
   EXPECT_NE(said.find("gather.kind: expected one of copies, batch, strided, kernel"), std::string::npos) << said;
 }

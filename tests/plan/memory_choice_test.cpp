@@ -40,12 +40,12 @@ const MemoryWay& way(const MemoryChoice& choice, Preparation preparation) { retu
 TEST(MemoryChoice, counts_what_is_paid_once_and_what_in_every_run) {
   const MemoryChoice choice = choose(with_prices(4, 8), 10);
   ASSERT_EQ(choice.ways.size(), 3u);
-  EXPECT_NEAR(in_milliseconds(way(choice, Preparation::none).once), 0, 1e-12);
-  EXPECT_NEAR(in_milliseconds(way(choice, Preparation::registered).once), 2 * (4 + 1), 1e-9);  // two arrays
-  EXPECT_NEAR(in_milliseconds(way(choice, Preparation::pinned).once), 2 * (8 + 4), 1e-9);
+  EXPECT_NEAR(in_milliseconds(way(choice, Preparation::none).setup_time), 0, 1e-12);
+  EXPECT_NEAR(in_milliseconds(way(choice, Preparation::registered).setup_time), 2 * (4 + 1), 1e-9);  // two arrays
+  EXPECT_NEAR(in_milliseconds(way(choice, Preparation::pinned).setup_time), 2 * (8 + 4), 1e-9);
   for (const MemoryWay& w : choice.ways)
-    EXPECT_NEAR((w.in_all - w.once) / w.best.predicted.value, 10, 1e-9) << enum_name(w.preparation);
-  EXPECT_TRUE(std::ranges::is_sorted(choice.ways, {}, &MemoryWay::in_all));
+    EXPECT_NEAR((w.total_time - w.setup_time) / w.best.predicted.value, 10, 1e-9) << enum_name(w.preparation);
+  EXPECT_TRUE(std::ranges::is_sorted(choice.ways, {}, &MemoryWay::total_time));
   // Pinned memory is overlapped by copy engines alone.
   Job pinned = pageable_job();
   for (Array& array : pinned.arrays) array.memory = MemoryKind::pinned;
@@ -61,7 +61,7 @@ TEST(MemoryChoice, leaves_arrays_that_stay_on_the_gpu_as_they_are) {
   table.role = Role::resident;
   job.arrays.push_back(table);
   const MemoryChoice choice = choose_memory(job, profile, limits_of(profile), {}, rank(job, profile), 10);
-  EXPECT_NEAR(in_milliseconds(way(choice, Preparation::registered).once), 2 * (4 + 1), 1e-9)
+  EXPECT_NEAR(in_milliseconds(way(choice, Preparation::registered).setup_time), 2 * (4 + 1), 1e-9)
       << "of the two that are cut";
   EXPECT_EQ(way(choice, Preparation::registered).best.schedule->buffers[2].memory, MemoryKind::pageable);
   EXPECT_EQ(way(choice, Preparation::registered).best.schedule->buffers[0].memory, MemoryKind::pinned);
@@ -78,7 +78,7 @@ TEST(MemoryChoice, pays_from_the_first_number_of_runs_at_which_it_is_faster) {
     ASSERT_GT(*pays_from, 1u) << enum_name(name);
     for (const std::uint64_t runs : {*pays_from - 1, *pays_from}) {
       const MemoryChoice choice = choose(profile, runs);
-      EXPECT_EQ(way(choice, name).in_all < way(choice, Preparation::none).in_all, runs == *pays_from)
+      EXPECT_EQ(way(choice, name).total_time < way(choice, Preparation::none).total_time, runs == *pays_from)
           << enum_name(name) << " " << runs;
     }
   }

@@ -226,7 +226,7 @@ TEST(MoverChoice, a_mover_whose_cost_to_a_neighbour_was_not_measured_keeps_no_li
   without.links[0].blocks->beside_gather[0].added.reset();
   for (const MoverTime& m : mover_times(without, 0, 0, set, {.neighbour = Neighbour{}}))
     EXPECT_EQ(m.mover.kind, Mover::Kind::kernel) << "how long copies take beside it is unknown";
-  for (MoverBeside& row : without.links[0].blocks->beside_gather) row.added.reset();
+  for (MutualSlowdown& row : without.links[0].blocks->beside_gather) row.added.reset();
   EXPECT_THAT(message_of([&] { mover_times(without, 0, 0, set, {.neighbour = Neighbour{}}); }),
               HasSubstr("`neighbour` cannot be considered"));
 }
@@ -242,7 +242,7 @@ TEST(MoverChoice, a_limit_alone_leaves_the_times_those_of_an_idle_gpu) {
 TEST(MoverChoice, crossovers_say_where_no_mover_keeps_the_limit) {
   Profile profile = planted_profile();
   profile.links[0].blocks = with_planted_waits(planted_blocks());
-  for (MoverBeside& row : profile.links[0].blocks->beside_gather) row.memory = Interval<double>::exact(0.5);
+  for (MutualSlowdown& row : profile.links[0].blocks->beside_gather) row.memory = Interval<double>::exact(0.5);
   const Crossovers found = crossovers(profile, 0, 0, {.blocks = 64}, {.max_slowdown = 0.1});
   EXPECT_TRUE(found.best.front().mover) << "a batch of small blocks is slow and costs little";
   EXPECT_FALSE(found.best.back().mover);
@@ -278,7 +278,7 @@ TEST(MoverChoice, long_thread_blocks_of_a_neighbour_turn_a_short_move_over_to_th
 
 TEST(MoverChoice, a_limit_is_kept_by_the_upper_ends_of_intervals) {
   Profile profile = planted_profile();
-  for (MoverBeside& row : profile.links[0].blocks->beside_gather) row.memory.high = 2 * row.memory.value;
+  for (MutualSlowdown& row : profile.links[0].blocks->beside_gather) row.memory.high = 2 * row.memory.value;
   const BlockSet set{.block = 64_KiB, .blocks = 1024};
   for (const MoverTime& m : mover_times(profile, 0, 0, set, {.max_slowdown = 0.05}))
     if (m.mover.kind == Mover::Kind::kernel) {

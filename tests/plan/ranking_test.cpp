@@ -274,7 +274,7 @@ TEST(Ranking, has_one_row_for_a_single_chunk_in_whatever_streams) {
     EXPECT_EQ(std::ranges::count_if(rank(job_of(0.01, 64_KiB), planted_profile()).candidates,
                                     [&](const Candidate& b) {
                                       return b.choice.strategy == a.choice.strategy && b.choice.chunks == 1 &&
-                                             a.choice.chunks == 1 && b.choice.blocks == a.choice.blocks &&
+                                             a.choice.chunks == 1 && b.choice.max_grid == a.choice.max_grid &&
                                              b.choice.graph == a.choice.graph && b.choice.batched == a.choice.batched;
                                     }),
               a.choice.chunks == 1 ? 1 : 0)

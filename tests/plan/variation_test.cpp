@@ -66,7 +66,7 @@ TEST(Moved, moves_every_parameter_of_a_simulation_in_one_group_and_to_its_fast_o
   std::map<std::string, int> groups_of;
   for (const ParameterGroup group : parameter_groups)
     for (const End end : {End::low, End::high}) {
-      for (const auto& [path, value] : values_of(moved(profile, group, end))) {
+      for (const auto& [path, value] : values_of(at_interval_end(profile, group, end))) {
         if (value == before.at(path)) continue;
         ++groups_of[path];
         const bool is_rate = all.at(Json::json_pointer(path)).at("unit") == "GB/s";
@@ -100,13 +100,13 @@ TEST(Slowed, makes_times_longer_and_rates_lower_and_shares_what_both_directions_
 
 TEST(Freed, of_a_cause_leaves_nothing_of_its_times) {
   const Profile profile = uncertain_profile();
-  EXPECT_EQ(freed_of(profile, Cause::submission).submission.copy->value, Seconds{0});
-  EXPECT_EQ(freed_of(profile, Cause::latency).gpus[0].launch_latency->value, Seconds{0});
-  EXPECT_EQ(freed_of(profile, Cause::gap).links[0].h2d.costs[0].gap.value, Seconds{0});
-  EXPECT_EQ(freed_of(profile, Cause::gap).links[0].h2d.per_byte, profile.links[0].h2d.per_byte);
-  const LinkModel alone = freed_of(profile, Cause::duplex_gap).links[0];
+  EXPECT_EQ(without_cost(profile, Cause::submission).submission.copy->value, Seconds{0});
+  EXPECT_EQ(without_cost(profile, Cause::latency).gpus[0].launch_latency->value, Seconds{0});
+  EXPECT_EQ(without_cost(profile, Cause::gap).links[0].h2d.costs[0].gap.value, Seconds{0});
+  EXPECT_EQ(without_cost(profile, Cause::gap).links[0].h2d.per_byte, profile.links[0].h2d.per_byte);
+  const LinkModel alone = without_cost(profile, Cause::duplex_gap).links[0];
   for (const GapAt& gap : alone.h2d.duplex->gaps) EXPECT_LE(gap.gap.value, cost_at(alone.h2d, gap.size).gap);
-  const Profile no_host = freed_of(profile, Cause::host);
+  const Profile no_host = without_cost(profile, Cause::host);
   EXPECT_GT(no_host.host->copy[0].rate.value.bytes_per_second, 1e5 * profile.host->copy[0].rate.value.bytes_per_second);
   EXPECT_LT(no_host.links[0].pageable->h2d[0].time.value, profile.links[0].pageable->h2d[0].time.value);
 }

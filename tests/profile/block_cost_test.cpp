@@ -140,9 +140,9 @@ TEST(GridsOf, are_those_of_the_rows_in_order) {
 
 TEST(BesideAt, is_linear_between_rows_proportional_below_and_constant_above) {
   const auto fraction = [](double value) { return Interval<double>::exact(value); };
-  const std::vector<MoverBeside> rows{{.grid = 4, .compute = fraction(0.02), .memory = fraction(0.1)},
-                                      {.grid = 8, .compute = fraction(0.04), .memory = fraction(0.5)},
-                                      {.grid = 16, .compute = fraction(0.03), .memory = fraction(0.7)}};
+  const std::vector<MutualSlowdown> rows{{.grid = 4, .compute = fraction(0.02), .memory = fraction(0.1)},
+                                         {.grid = 8, .compute = fraction(0.04), .memory = fraction(0.5)},
+                                         {.grid = 16, .compute = fraction(0.03), .memory = fraction(0.7)}};
   const auto expect = [&](std::uint32_t grid, double compute, double memory) {
     EXPECT_NEAR(beside_at(rows, grid)->compute.value, compute, 1e-12) << grid;
     EXPECT_NEAR(beside_at(rows, grid)->memory.value, memory, 1e-12) << grid;
@@ -158,7 +158,7 @@ TEST(BesideAt, is_linear_between_rows_proportional_below_and_constant_above) {
 }
 
 TEST(BesideAt, of_one_row_is_proportional_below_and_constant_above_and_of_none_is_zero) {
-  const std::vector<MoverBeside> rows{
+  const std::vector<MutualSlowdown> rows{
       {.grid = 4, .compute = Interval<double>::exact(0.02), .memory = Interval<double>::exact(0.1)}};
   EXPECT_NEAR(beside_at(rows, 1)->memory.value, 0.025, 1e-12);
   EXPECT_NEAR(beside_at(rows, 4)->memory.value, 0.1, 1e-12);
@@ -173,10 +173,10 @@ TEST(BesideAt, copies_have_a_row_of_their_own_that_kernels_do_not_see) {
   EXPECT_EQ(beside_at(model.beside_gather, 0)->added->wait.value, 0);
   EXPECT_FALSE(beside_at(planted_blocks().beside_gather, 0)) << "no row for copies";
   EXPECT_FALSE(beside_at({model.beside_gather.front()}, 8)) << "no row for kernels";
-  std::vector<MoverBeside> partly = model.beside_gather;
+  std::vector<MutualSlowdown> partly = model.beside_gather;
   partly[2].added.reset();
   EXPECT_FALSE(beside_at(partly, 5)->added) << "between a row with and one without";
-  const std::vector<MoverBeside> kernels(model.beside_gather.begin() + 1, model.beside_gather.end());
+  const std::vector<MutualSlowdown> kernels(model.beside_gather.begin() + 1, model.beside_gather.end());
   for (const std::uint32_t grid : {1u, 3u, 8u, 132u, 500u}) {
     EXPECT_EQ(beside_at(model.beside_gather, grid)->memory.value, beside_at(kernels, grid)->memory.value) << grid;
     EXPECT_EQ(beside_at(model.beside_gather, grid)->added->memory.per_mib.value.count(),
@@ -188,8 +188,8 @@ TEST(BesideAt, copies_have_a_row_of_their_own_that_kernels_do_not_see) {
               1e-15);
 }
 
-TEST(AddedToMove, counts_ops_blocks_mebibytes_and_the_wait_for_thread_blocks) {
-  const MoverBeside beside = beside_at(with_planted_waits(planted_blocks()).beside_scatter, 8).value();
+TEST(MoveDelay, counts_ops_blocks_mebibytes_and_the_wait_for_thread_blocks) {
+  const MutualSlowdown beside = beside_at(with_planted_waits(planted_blocks()).beside_scatter, 8).value();
   const auto added = [&](double memory_bound, double thread_block_us) {
     const Neighbour neighbour{.memory_bound = memory_bound, .thread_block = microseconds(thread_block_us)};
     return in_microseconds(added_to_move(*beside.added, neighbour, {.block = 64_KiB, .blocks = 32}).value);
@@ -209,7 +209,7 @@ TEST(AddedToMove, counts_ops_blocks_mebibytes_and_the_wait_for_thread_blocks) {
   EXPECT_NEAR(added_to_neighbour(beside, {.memory_bound = 0.25}).value, 0.004 + 0.25 * (0.3 - 0.004), 1e-12);
 }
 
-TEST(AddedToMove, has_the_ends_of_the_measured_intervals) {
+TEST(MoveDelay, has_the_ends_of_the_measured_intervals) {
   const auto us_from = [](double value) {
     return Interval<Seconds>{microseconds(value), microseconds(value - 0.5), microseconds(value + 0.25)};
   };
@@ -220,7 +220,7 @@ TEST(AddedToMove, has_the_ends_of_the_measured_intervals) {
       added_to_move(beside, {.memory_bound = 1, .thread_block = microseconds(10)}, {.block = 1_MiB, .blocks = 3});
   EXPECT_NEAR(in_microseconds(added.low), 4.5 + 3 * 1.5 + 3 * 7.5 + 5, 1e-9);
   EXPECT_NEAR(in_microseconds(added.high), 5.25 + 3 * 2.25 + 3 * 8.25 + 15, 1e-9);
-  const MoverBeside row{.grid = 4, .compute = {}, .memory = {0.1, 0.05, 0.2}};
+  const MutualSlowdown row{.grid = 4, .compute = {}, .memory = {0.1, 0.05, 0.2}};
   EXPECT_NEAR(added_to_neighbour(row, {.memory_bound = 1}).high, 0.2, 1e-12);
 }
 

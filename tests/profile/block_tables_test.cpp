@@ -53,7 +53,7 @@ void expect_equal_tables(const Interval<Seconds>& a, const Interval<Seconds>& b)
   EXPECT_DOUBLE_EQ(a.low.count(), b.low.count());
   EXPECT_DOUBLE_EQ(a.high.count(), b.high.count());
 }
-void expect_equal_tables(const std::vector<MoverBeside>& a, const std::vector<MoverBeside>& b) {
+void expect_equal_tables(const std::vector<MutualSlowdown>& a, const std::vector<MutualSlowdown>& b) {
   ASSERT_EQ(a.size(), b.size());
   for (std::size_t i = 0; i < a.size(); ++i) {
     EXPECT_EQ(a[i].grid, b[i].grid);
@@ -63,8 +63,8 @@ void expect_equal_tables(const std::vector<MoverBeside>& a, const std::vector<Mo
     if (!a[i].added) continue;
     expect_equal_tables(a[i].added->wait, b[i].added->wait);
     for (const auto part : {&AddedToMover::compute, &AddedToMover::memory}) {
-      const AddedToMove& one = (*a[i].added).*part;
-      const AddedToMove& other = (*b[i].added).*part;
+      const MoveDelay& one = (*a[i].added).*part;
+      const MoveDelay& other = (*b[i].added).*part;
       expect_equal_tables(one.per_move, other.per_move);
       expect_equal_tables(one.per_block, other.per_block);
       expect_equal_tables(one.per_mib, other.per_mib);

@@ -72,8 +72,8 @@ Choice random_choice(const Strategy& strategy, Draw& draw) {
                 .gpus = draw.one_in(5) ? 2u : 1u};
   choice.graph = draw.one_in(6);
   choice.batched = draw.one_in(5);
-  if (draw.one_in(2)) choice.gather = draw.one_of(movers);
-  if (draw.one_in(2)) choice.scatter = draw.one_of(movers);
+  if (draw.one_in(2)) choice.mover_h2d = draw.one_of(movers);
+  if (draw.one_in(2)) choice.mover_d2h = draw.one_of(movers);
   return choice;
 }
 

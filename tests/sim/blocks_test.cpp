@@ -279,7 +279,7 @@ TEST(BlocksBesideOps, take_longer_beside_a_kernel_as_planted) {
       const Prediction p = b.predict(false, with_waits());
       ASSERT_GT(p.timeline.spans[kernel.index()].end.count(), p.timeline.spans[move.index()].end.count());
       const std::uint32_t grid = mover.kind == Mover::Kind::kernel ? mover.grid : 0;
-      const AddedToMove added = planted_added(grid, memory_bound > 0);
+      const MoveDelay added = planted_added(grid, memory_bound > 0);
       const bool calls_for_each = mover.kind == Mover::Kind::copies;
       const double added_us = us_of(added.per_move.value) * (calls_for_each ? 64 : 1) +
                               us_of(added.per_block.value) * (calls_for_each ? 0 : 64) + us_of(added.per_mib.value) * 4;
@@ -330,7 +330,7 @@ TEST(BlocksBesideOps, of_a_kernel_that_wait_slow_nothing_down_and_begin_at_the_l
   const OpId second = b.blocks(b.one, {Mover::Kind::kernel, 32}, true, 64_KiB, 64);
   b.schedule.ops[second.index()].agent = AgentId{1};
   Profile profile = with_waits();
-  for (MoverBeside& row : profile.links[0].blocks->beside_gather) row.added->wait = Interval<double>::exact(50);
+  for (MutualSlowdown& row : profile.links[0].blocks->beside_gather) row.added->wait = Interval<double>::exact(50);
   const Prediction p = b.predict(false, profile);
   EXPECT_NEAR(us_of(p.timeline.spans[second.index()].start), us_of(p.timeline.spans[short_kernel.index()].end), 1e-6);
 }
@@ -389,7 +389,7 @@ TEST(BlocksBesideOps, take_longer_only_while_the_kernel_runs) {
   const Prediction p = b.predict(false, with_waits());
   ASSERT_LT(p.timeline.spans[kernel.index()].end.count(), p.timeline.spans[move.index()].end.count());
   const double alone = us_of(planted_block_cost(mover, true, 64_KiB, 1024).time) - start_us(mover, true);
-  const AddedToMove added = planted_added(8, true);
+  const MoveDelay added = planted_added(8, true);
   const double slower = (alone + us_of(added.per_move.value) + 64 * us_of(added.per_mib.value)) / alone;
   const double beside = us_of(p.timeline.spans[kernel.index()].end -
                               std::max(p.timeline.spans[kernel.index()].start, p.timeline.spans[move.index()].start));

@@ -26,7 +26,7 @@ inline Job summing(Seconds planned) {
   Job job = Job{.items = frames, .name = "summing", .items_per_block = 1}
                 .shaped<const std::uint32_t>("frames", Role::in, frames * pixels / 4)
                 .shaped<std::uint64_t>("sums", Role::out, frames * 64)
-                .takes(planned)
+                .kernel_time(planned)
                 .host_kernel([](Chunk chunk, View<const std::uint32_t> values, View<std::uint64_t> sums) {
                   for (std::uint64_t f = chunk.first; f < chunk.end(); ++f)
                     sums[64 * f] = values[f * pixels / 4] + values[(f + 1) * pixels / 4 - 1];

@@ -50,11 +50,11 @@ Seconds planted_host_time(bool gather, Bytes block, std::uint64_t blocks) {
   return Seconds{static_cast<double>(blocks) * (0.15e-6 + in_bytes(block) / (gather ? 9e9 : 8e9))};
 }
 
-AddedToMove planted_added(std::uint32_t grid, bool memory_bound) {
+MoveDelay planted_added(std::uint32_t grid, bool memory_bound) {
   const auto us = [](double value) { return Interval<Seconds>::exact(Seconds{value * 1e-6}); };
   if (grid == 0)
-    return memory_bound ? AddedToMove{.per_move = us(4), .per_block = us(0.3), .per_mib = us(2)}
-                        : AddedToMove{.per_move = us(1), .per_block = us(0.1), .per_mib = us(0.5)};
+    return memory_bound ? MoveDelay{.per_move = us(4), .per_block = us(0.3), .per_mib = us(2)}
+                        : MoveDelay{.per_move = us(1), .per_block = us(0.1), .per_mib = us(0.5)};
   return {.per_move = us(memory_bound ? 3 : 2), .per_block = us(0), .per_mib = us((memory_bound ? 40.0 : 80.0) / grid)};
 }
 
@@ -64,7 +64,7 @@ BlockModel with_planted_waits(BlockModel model) {
   for (auto* rows : {&model.beside_gather, &model.beside_scatter}) {
     rows->insert(rows->begin(),
                  {.grid = 0, .compute = Interval<double>::exact(0.001), .memory = Interval<double>::exact(0.02)});
-    for (MoverBeside& row : *rows) {
+    for (MutualSlowdown& row : *rows) {
       row.added = AddedToMover{.wait = Interval<double>::exact(planted_wait(row.grid)),
                                .compute = planted_added(row.grid, false),
                                .memory = planted_added(row.grid, true)};
@@ -92,10 +92,10 @@ BlockModel planted_blocks() {
         });
   }
   const auto slowdown = [](std::uint32_t grid, double compute, double memory) {
-    return MoverBeside{.grid = grid,
-                       .compute = Interval<double>::exact(compute),
-                       .memory = Interval<double>::exact(memory),
-                       .added = AddedToMover{}};
+    return MutualSlowdown{.grid = grid,
+                          .compute = Interval<double>::exact(compute),
+                          .memory = Interval<double>::exact(memory),
+                          .added = AddedToMover{}};
   };
   model.beside_gather = {slowdown(1, 0.001, 0.01), slowdown(8, 0.004, 0.03), slowdown(32, 0.01, 0.45),
                          slowdown(132, 0.015, 1.3)};

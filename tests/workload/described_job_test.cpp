@@ -119,7 +119,7 @@ TEST(DescribedJob, says_the_same_before_the_kernel_and_after_it) {
   const auto array = Job{10}.inout("x", x);
   const auto said = [](const auto& job) {
     return job.takes_any_grid(1024, 128, 3)
-        .touches_each_byte_once()
+        .zero_copy_suits()
         .with_flops(1e9)
         .with_device_traffic(80_B)
         .with_efficiency(0.5);
@@ -128,7 +128,7 @@ TEST(DescribedJob, says_the_same_before_the_kernel_and_after_it) {
     EXPECT_TRUE(job.any_grid);
     EXPECT_EQ(job.items_per_block, 1024u);
     EXPECT_EQ(job.threads_per_block, 128u);
-    EXPECT_EQ(job.blocks_abreast, 3u);
+    EXPECT_EQ(job.blocks_per_item_group, 3u);
     EXPECT_EQ(job.each_byte_once, true);
     EXPECT_EQ(job.flops, 1e9);
     EXPECT_FALSE(job.double_precision);
@@ -160,8 +160,9 @@ TEST(RequireValid, refuses_kernel_times_that_are_none) {
   std::vector<float> x(10);
   const auto job = Job{10}.inout("x", x);
   for (const double wrong : {-1.0, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()})
-    EXPECT_THAT(message_of<UsageError>([&] { require_valid(job.takes(Seconds{wrong})); }), HasSubstr("`.takes`"));
-  EXPECT_NO_THROW(require_valid(job.takes(Seconds{0})));
+    EXPECT_THAT(message_of<UsageError>([&] { require_valid(job.kernel_time(Seconds{wrong})); }),
+                HasSubstr("`.kernel_time`"));
+  EXPECT_NO_THROW(require_valid(job.kernel_time(Seconds{0})));
 }
 
 TEST(RequireValid, refuses_numbers_that_are_out_of_range) {

@@ -175,7 +175,7 @@ TEST(KernelCost, divides_the_work_of_threads_among_the_blocks_that_run_in_whole_
 
 TEST(KernelCost, follows_the_line_through_two_launches_with_few_blocks) {
   Job job = in_out_job(1_KiB, 1_KiB, milliseconds(1), 100);
-  job.blocks_abreast = 32;
+  job.blocks_per_item_group = 32;
   const auto time = [](double us) { return Interval<Seconds>::exact(microseconds(us)); };
   job.cost = {
       .points = {point(100, 1000)},

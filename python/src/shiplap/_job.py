@@ -335,10 +335,10 @@ class Job:
             job._core.capturable = not seen_by.allocates(run)
         return job
 
-    def takes(self, seconds: float) -> Job:
+    def kernel_time(self, seconds: float) -> Job:
         """State the time of the kernel over the whole job on data in device memory, instead of measuring it."""
         job = self._copy()
-        job._core.takes(real("seconds", seconds))
+        job._core.kernel_time(real("seconds", seconds))
         return job
 
     def with_flops(self, operations: float, double_precision: bool = False) -> Job:
@@ -385,7 +385,7 @@ class Job:
         job._stated_blocks = True
         return job
 
-    def touches_each_byte_once(self, once: bool = True) -> Job:
+    def zero_copy_suits(self, once: bool = True) -> Job:
         """State whether the kernel reads and writes each byte about once, so that zero-copy may pay."""
         job = self._copy()
         job._core.each_byte_once = None if once is None else flag("once", once)

@@ -91,7 +91,7 @@ class Way:
         ):
             if array.size == 0:
                 continue
-            job = Job(array.size, "batch").in_("batch", array).carried("last", np.zeros(1, np.uint8)).takes(1e-9)
+            job = Job(array.size, "batch").in_("batch", array).carried("last", np.zeros(1, np.uint8)).kernel_time(1e-9)
             job = job.host_kernel(lambda *_: None)
             plan = simulated.plan(job, strategies=strategies, may_pin=False)
             self.time += plan.predicted

@@ -107,7 +107,7 @@ std::optional<PlannedJob> planned_job_of(const JsonReader& json) {
 /// Reads files one by one and keeps what several sections need.
 class Collector {
  public:
-  explicit Collector(const ReportOptions& options) : options_(options) {}
+  explicit Collector(const PageOptions& options) : options_(options) {}
 
   void add(const ReportFile& file) {
     if (schema_of_first_line(file.text) == formats::adaptation.schema) {
@@ -207,7 +207,7 @@ class Collector {
     take(page, std::move(section));
   }
 
-  const ReportOptions& options_;
+  const PageOptions& options_;
   std::vector<Profile> profiles_;
   std::vector<Section> profile_sections_;
   std::array<std::vector<Section>, readers.size()> sections_;
@@ -217,7 +217,7 @@ class Collector {
 
 }  // namespace
 
-Page report(std::span<const ReportFile> files, const ReportOptions& options) {
+Page report(std::span<const ReportFile> files, const PageOptions& options) {
   if (files.empty()) throw UsageError("a report is made of at least one file");
   Collector collector(options);
   for (const ReportFile& file : files) collector.add(file);

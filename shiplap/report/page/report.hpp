@@ -20,7 +20,7 @@ struct ReportFile {
 };
 
 /// What a report is made with.
-struct ReportOptions {
+struct PageOptions {
   std::string title{};  ///< "": a title that names the GPUs
   /// The jobs of the map of strategies; its fraction and memory are those of the first plan or run. nullopt: no map.
   std::optional<MapQuestion> map = default_map_question();
@@ -31,6 +31,6 @@ struct ReportOptions {
 
 /// Makes the page. Throws Error that names file and key for a file that is none of the above, and UsageError without
 /// files.
-Page report(std::span<const ReportFile>, const ReportOptions& = {});
+Page report(std::span<const ReportFile>, const PageOptions& = {});
 
 }  // namespace shiplap::page

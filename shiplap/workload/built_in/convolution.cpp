@@ -90,7 +90,7 @@ Job convolution_job(const ConvolutionShape& shape, std::uint64_t height) {
   return Job{.items = height,
              .name = fmt::format("convolution:height={},width={},filter={}", height, shape.width, shape.filter),
              .items_per_block = convolution_tile_height,
-             .blocks_abreast = (shape.width + convolution_tile_width - 1) / convolution_tile_width,
+             .blocks_per_item_group = (shape.width + convolution_tile_width - 1) / convolution_tile_width,
              .threads_per_block = convolution_block_threads,
              .any_grid = true,
              .each_byte_once = false,  // neighbouring blocks read the same inputs at their border

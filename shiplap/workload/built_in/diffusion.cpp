@@ -184,18 +184,19 @@ Workload diffusion(Parameters& parameters, const CudaKernels& cuda) {
 
   const std::uint64_t field = s.nz * points_of(s);
   const auto updates = static_cast<double>(field) * s.steps;
-  const Job job{.name = fmt::format("diffusion:nx={},ny={},nz={},steps={}{}{}", s.nx, s.ny, s.nz, s.steps,
-                                    inverse == 32 ? "" : fmt::format(",inverse_alpha={}", inverse),
-                                    s.split_by_steps ? ",split=steps" : ""),
-                .blocks_abreast = std::uint64_t{(s.nx + 63) / 64} * ((s.ny + 63) / 64) * (s.split_by_steps ? s.nz : 1),
-                .any_grid = true,
-                .launches = s.split_by_steps ? 0 : s.steps,
-                .launches_per_item = s.split_by_steps ? 1.0 : 0.0,
-                .each_byte_once = s.steps == 1 && !s.split_by_steps,
-                .flops = 18 * updates,  // operations for a point and a time step
-                .double_precision = true,
-                .device_traffic = Bytes{16 * field * s.steps},
-                .efficiency = efficiency::diffusion};
+  const Job job{
+      .name = fmt::format("diffusion:nx={},ny={},nz={},steps={}{}{}", s.nx, s.ny, s.nz, s.steps,
+                          inverse == 32 ? "" : fmt::format(",inverse_alpha={}", inverse),
+                          s.split_by_steps ? ",split=steps" : ""),
+      .blocks_per_item_group = std::uint64_t{(s.nx + 63) / 64} * ((s.ny + 63) / 64) * (s.split_by_steps ? s.nz : 1),
+      .any_grid = true,
+      .launches = s.split_by_steps ? 0 : s.steps,
+      .launches_per_item = s.split_by_steps ? 1.0 : 0.0,
+      .each_byte_once = s.steps == 1 && !s.split_by_steps,
+      .flops = 18 * updates,  // operations for a point and a time step
+      .double_precision = true,
+      .device_traffic = Bytes{16 * field * s.steps},
+      .efficiency = efficiency::diffusion};
   Workload w;
   w.job = s.split_by_steps ? by_steps(s, job) : by_levels(s, job);
   if (cuda.diffusion != nullptr) w.job.binding.cuda = cuda.diffusion(s);

@@ -142,7 +142,7 @@ Job matmul_job(const MatmulShape& shape, std::uint64_t m) {
   return Job{.items = m,
              .name = fmt::format("matmul:p={},m={},n={}", p, m, n),
              .items_per_block = shape.tile,
-             .blocks_abreast = (n + shape.tile - 1) / shape.tile,
+             .blocks_per_item_group = (n + shape.tile - 1) / shape.tile,
              .threads_per_block = shape.tile == 32 ? 64u : 256u,
              .any_grid = true,
              .each_byte_once = false,  // blocks of the same rows read the same part of A

@@ -107,7 +107,7 @@ Job pop_buoydiff_job(const OceanShape& shape) {
   const std::uint64_t points_per_block = points % 2 == 0 ? 512 : 256;
   return Job{.items = shape.levels,
              .name = fmt::format("pop-buoydiff:{}", to_string(shape)),
-             .blocks_abreast = (points + points_per_block - 1) / points_per_block,
+             .blocks_per_item_group = (points + points_per_block - 1) / points_per_block,
              .any_grid = true,
              .each_byte_once = true,
              .flops = 126 * static_cast<double>(field),

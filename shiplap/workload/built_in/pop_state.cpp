@@ -64,7 +64,7 @@ Job pop_state_job(const OceanShape& shape, std::uint64_t outputs) {
   const std::uint64_t field = shape.points * shape.levels;
   const Job job{.items = shape.levels,
                 .name = fmt::format("pop-state:{},outputs={}", to_string(shape), outputs),
-                .blocks_abreast = (shape.points + 511) / 512,  // a block has 256 threads with two points each
+                .blocks_per_item_group = (shape.points + 511) / 512,  // a block has 256 threads with two points each
                 .any_grid = true,
                 .each_byte_once = true,
                 .flops = (outputs == 1 ? 40 : 89) * static_cast<double>(field),
@@ -77,14 +77,14 @@ Job pop_state_job(const OceanShape& shape, std::uint64_t outputs) {
                              .shaped<double>("density", Role::out, field);
   if (outputs == 1)
     return described.host_kernel([shape](Chunk, auto t, auto s, View<const double> terms, View<double> out) {
-      for (std::uint64_t i = out.first(); i < out.end(); ++i)
+      for (std::uint64_t i = out.first(); i < out.end_index(); ++i)
         out[i] = density(water(t[i], s[i]), terms_at(shape, terms, i));
     });
   return described.shaped<double>("density by t", Role::out, field)
       .shaped<double>("density by s", Role::out, field)
       .host_kernel([shape](Chunk, auto t, auto s, View<const double> terms, View<double> out, View<double> by_t,
                            View<double> by_s) {
-        for (std::uint64_t i = out.first(); i < out.end(); ++i) {
+        for (std::uint64_t i = out.first(); i < out.end_index(); ++i) {
           const auto all = density_and_derivatives(water(t[i], s[i]), terms_at(shape, terms, i));
           out[i] = all.density;
           by_t[i] = all.by_temperature;

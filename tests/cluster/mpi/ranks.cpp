@@ -27,7 +27,7 @@ Job stencil_of(std::uint64_t rows, std::uint64_t columns, std::uint64_t before, 
   return Job{rows, "stencil"}
       .shaped<const std::uint32_t>("u", Role::in, rows * columns, halo(before, after))
       .shaped<std::uint32_t>("out", Role::out, rows * columns)
-      .takes(milliseconds(1))
+      .kernel_time(milliseconds(1))
       .host_kernel([](Chunk, auto, auto) {});
 }
 
@@ -52,10 +52,12 @@ void fills_halos() {
       for (std::uint64_t i = mine.first * columns; i < (mine.first + mine.count) * columns; ++i)
         u[i] = static_cast<std::uint32_t>(i * 31 + 7);
       if (part == detail::largest_part)
-        exchange_halos(job, shares, mine.count > 0 ? std::vector{held("u", u)} : std::vector<Held>{}, MPI_COMM_WORLD);
+        exchange_halos(job, shares, mine.count > 0 ? std::vector{local_part("u", u)} : std::vector<LocalPart>{},
+                       MPI_COMM_WORLD);
       else
         detail::exchange(MPI_COMM_WORLD,
-                         detail::bound_messages(job, shares, {held("u", u)}, static_cast<std::size_t>(own_rank)), part);
+                         detail::bound_messages(job, shares, {local_part("u", u)}, static_cast<std::size_t>(own_rank)),
+                         part);
       for (std::uint64_t i = u.first(); i < u.end(); ++i)
         require(u[i] == i * 31 + 7, "element " + std::to_string(i) + " is wrong");
     }
@@ -97,17 +99,17 @@ struct OneItemEach {
 /// Every rank throws when elements, or whole arrays, are missing on one of them.
 void refuses_to_exchange_what_a_rank_lacks() {
   const OneItemEach of;
-  const auto message_with = [&](const std::vector<Held>& held) {
+  const auto message_with = [&](const std::vector<LocalPart>& held) {
     return message_of([&] { exchange_halos(of.job, of.shares, held, MPI_COMM_WORLD); });
   };
   std::vector<std::uint32_t> memory(static_cast<std::size_t>(all_ranks));
-  const Held whole = held("u", View(memory.data(), 0, memory.size()));
-  const Held own = held("u", View(memory.data(), static_cast<std::uint64_t>(own_rank), 1));
+  const LocalPart whole = local_part("u", View(memory.data(), 0, memory.size()));
+  const LocalPart own = local_part("u", View(memory.data(), static_cast<std::uint64_t>(own_rank), 1));
   std::string message = message_with({own_rank == 1 ? own : whole});
   require(message.starts_with("rank 1: ") && message.find("does not hold all elements of u") != std::string::npos,
           "the message was: " + message);
   for (int lacking = 0; lacking < all_ranks; ++lacking) {
-    message = message_with(own_rank == lacking ? std::vector<Held>{} : std::vector<Held>{whole});
+    message = message_with(own_rank == lacking ? std::vector<LocalPart>{} : std::vector<LocalPart>{whole});
     require(message.starts_with("rank " + std::to_string(lacking) + ": ") &&
                 message.find("does not hold u,") != std::string::npos,
             "the message was: " + message);

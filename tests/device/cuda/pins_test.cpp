@@ -66,7 +66,7 @@ struct PlannedPinsFixture : ::testing::Test {
     job = Job{n, "map"}
               .in("x", x)
               .out("y", y)
-              .takes(milliseconds(1))
+              .kernel_time(milliseconds(1))
               .kernel([](CUstream_st*, Chunk chunk, auto in, auto out) {
                 for (std::uint64_t i = chunk.first; i < chunk.end(); ++i) out[i] = in[i] + 1;
               });

@@ -20,7 +20,7 @@ int main() try {
                          for (std::uint64_t i = chunk.first; i < chunk.end(); ++i)
                            sums[i] = numbers[i] + (i > 0 ? numbers[i - 1] : 0);
                        })
-                       .takes(shiplap::microseconds(50));
+                       .kernel_time(shiplap::microseconds(50));
   const auto plan = shiplap::plan(shiplap::load_or_measure(*gpu), job);
   std::cout << shiplap::run(*gpu, plan, job).to_string() << '\n';
 

@@ -37,13 +37,13 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-const ReportOptions without_map{.map = std::nullopt};
+const PageOptions without_map{.map = std::nullopt};
 
 ReportFile file_of(const Profile& profile, const std::string& name = "profile.json") {
   return {name, to_json(profile).dump()};
 }
 
-Page report_of(std::vector<ReportFile> files, const ReportOptions& options = without_map) {
+Page report_of(std::vector<ReportFile> files, const PageOptions& options = without_map) {
   return report(files, options);
 }
 
@@ -286,8 +286,7 @@ TEST(Report, a_wrong_result_comes_first_on_top) {
 
 TEST(Report, the_map_is_of_the_jobs_shape_and_marks_the_job) {
   const Profile profile = paper_profile();
-  const ReportOptions options{.map =
-                                  MapQuestion{.sizes = {1_MiB, 4_MiB}, .kernels = {milliseconds(1), milliseconds(9)}}};
+  const PageOptions options{.map = MapQuestion{.sizes = {1_MiB, 4_MiB}, .kernels = {milliseconds(1), milliseconds(9)}}};
   const Page page = report_of({{"plan.json", plan_json(profile).dump()}, file_of(profile)}, options);
   const MapPlot* map = figure_of<MapPlot>(page, "The fastest strategy over size and kernel time");
   ASSERT_NE(map, nullptr);
@@ -299,7 +298,7 @@ TEST(Report, the_map_is_of_the_jobs_shape_and_marks_the_job) {
 }
 
 TEST(Report, a_map_whose_profile_is_not_known_is_left_out_with_a_word) {
-  ReportOptions options{.map = MapQuestion{.sizes = {1_MiB}, .kernels = {milliseconds(1)}}};
+  PageOptions options{.map = MapQuestion{.sizes = {1_MiB}, .kernels = {milliseconds(1)}}};
   const Json plan = plan_json(paper_profile());
   Page page = report_of({{"plan.json", plan.dump()}}, options);
   EXPECT_EQ(figure_of<MapPlot>(page, "The fastest strategy over size and kernel time"), nullptr);
@@ -316,8 +315,7 @@ TEST(Report, a_plan_and_the_run_of_its_job_have_one_mark_and_jobs_in_other_memor
   Json pageable = plan_json(profile);
   pageable["job"] = "other";
   pageable["shape"]["memory"] = "pageable";
-  const ReportOptions options{.map =
-                                  MapQuestion{.sizes = {1_MiB, 4_MiB}, .kernels = {milliseconds(1), milliseconds(9)}}};
+  const PageOptions options{.map = MapQuestion{.sizes = {1_MiB, 4_MiB}, .kernels = {milliseconds(1), milliseconds(9)}}};
   const std::string plan = plan_json(profile).dump();
   const Page page = report_of({{"a", plan}, {"b", plan}, {"c", pageable.dump()}, file_of(profile)}, options);
   const MapPlot* map = figure_of<MapPlot>(page, "The fastest strategy over size and kernel time");

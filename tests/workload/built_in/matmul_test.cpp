@@ -63,14 +63,14 @@ TEST(Matmul, names_the_element_that_is_wrong) {
 TEST(Matmul, has_tiles_that_fill_a_gpu_and_blocks_for_all_of_them) {
   struct Case {
     const char* name;
-    std::uint64_t tile, abreast;
+    std::uint64_t tile, blocks_per_item_group;
   };
-  for (const auto& [name, tile, abreast] :
+  for (const auto& [name, tile, blocks_per_item_group] :
        {Case{"matmul", 128, 32}, Case{"matmul:p=2048", 128, 16}, Case{"matmul:p=1024", 128, 8},
         Case{"matmul:p=512", 64, 8}, Case{"matmul:p=256", 32, 8}, Case{"matmul:p=256,n=65", 32, 3}}) {
     const Workload w = find_workload(name, {});
     EXPECT_EQ(w.job.items_per_block, tile) << name;
-    EXPECT_EQ(w.job.blocks_abreast, abreast) << name;
+    EXPECT_EQ(w.job.blocks_per_item_group, blocks_per_item_group) << name;
   }
 }
 

@@ -7,21 +7,21 @@
 #include <mutex>
 #include <string>
 
+#include "shiplap/fleet/communicator.hpp"
 #include "shiplap/fleet/coordinator.hpp"
-#include "shiplap/fleet/ranks.hpp"
 #include "shiplap/fleet/worker.hpp"
 
 namespace shiplap {
 
 /// Gives rank 0 two ends: one for its coordinator, which receives from all ranks, and one for its worker, which talks
 /// to the coordinator in another thread. Only the coordinator's thread uses the connection to the other ranks.
-class RankZero {
+class CoordinatorLoopback {
  public:
   /// `others` connects to the other ranks and must outlive this. Throws UsageError unless it is that of rank 0.
-  explicit RankZero(Ranks& others);
+  explicit CoordinatorLoopback(Communicator& others);
 
-  Ranks& coordinator() { return coordinator_; }
-  Ranks& worker() { return worker_; }
+  Communicator& coordinator() { return coordinator_; }
+  Communicator& worker() { return worker_; }
   /// Says that the worker has ended without being told to, so that the coordinator does not wait for it.
   void worker_has_ended() { worker_has_ended_ = true; }
 
@@ -38,9 +38,9 @@ class RankZero {
     std::deque<std::string> texts_;
   };
 
-  class Coordinator : public Ranks {
+  class Coordinator : public Communicator {
    public:
-    explicit Coordinator(RankZero& both) : both_(both) {}
+    explicit Coordinator(CoordinatorLoopback& both) : both_(both) {}
     std::size_t rank() const override { return 0; }
     std::size_t size() const override { return both_.others_.size(); }
     void send(std::size_t to, const std::string& text) override;
@@ -49,12 +49,12 @@ class RankZero {
     bool has_ended(std::size_t rank) const override { return rank == 0 && both_.worker_has_ended_; }
 
    private:
-    RankZero& both_;
+    CoordinatorLoopback& both_;
   };
 
-  class Worker : public Ranks {
+  class Worker : public Communicator {
    public:
-    explicit Worker(RankZero& both) : both_(both) {}
+    explicit Worker(CoordinatorLoopback& both) : both_(both) {}
     std::size_t rank() const override { return 0; }
     std::size_t size() const override { return both_.others_.size(); }
     /// Throws Error unless `to` is 0.
@@ -63,10 +63,10 @@ class RankZero {
     void abandon(std::size_t) override {}
 
    private:
-    RankZero& both_;
+    CoordinatorLoopback& both_;
   };
 
-  Ranks& others_;
+  Communicator& others_;
   Mailbox to_coordinator_;
   Mailbox to_worker_;
   std::atomic<bool> worker_has_ended_{false};
@@ -76,6 +76,6 @@ class RankZero {
 
 /// Does the part of rank 0: coordinates all ranks, and works as one of them in another thread. `others` connects to the
 /// other ranks. Throws as `coordinate` does.
-FleetRun coordinate_and_work(Ranks& others, const CoordinatorOptions&, const RankWork&, Seconds longest_silence);
+FleetRun coordinate_and_work(Communicator& others, const CoordinatorOptions&, const RankWork&, Seconds longest_silence);
 
 }  // namespace shiplap

@@ -1,4 +1,4 @@
-#include "shiplap/fleet/file_ranks.hpp"
+#include "shiplap/fleet/file_communicator.hpp"
 
 #include <fmt/format.h>
 
@@ -39,7 +39,7 @@ std::optional<std::size_t> sender(const std::string& name) {
 
 }  // namespace
 
-FileRanks::FileRanks(const fs::path& shared, const std::string& run, std::size_t rank, std::size_t size)
+FileCommunicator::FileCommunicator(const fs::path& shared, const std::string& run, std::size_t rank, std::size_t size)
     : run_(shared / run), rank_(rank), size_(size) {
   if (rank >= size) throw UsageError(fmt::format("rank {} of {} ranks: the first rank is 0", rank, size));
   try {
@@ -50,9 +50,9 @@ FileRanks::FileRanks(const fs::path& shared, const std::string& run, std::size_t
   }
 }
 
-FileRanks::~FileRanks() { leave(); }
+FileCommunicator::~FileCommunicator() { leave(); }
 
-void FileRanks::leave() noexcept {
+void FileCommunicator::leave() noexcept {
   // What the first attempt has taken before there was no more memory is free again for the second.
   for (int attempt = 0; attempt < 2; ++attempt) try {
       std::error_code ignored;
@@ -64,9 +64,9 @@ void FileRanks::leave() noexcept {
     }
 }
 
-fs::path FileRanks::inbox(std::size_t rank) const { return run_ / fmt::format("to-{}", rank); }
+fs::path FileCommunicator::inbox(std::size_t rank) const { return run_ / fmt::format("to-{}", rank); }
 
-void FileRanks::send(std::size_t to, const std::string& text) {
+void FileCommunicator::send(std::size_t to, const std::string& text) {
   std::error_code error;
   // Not the folder of the run: without it the run is over, and nobody would remove the message.
   fs::create_directory(inbox(to), error);
@@ -85,7 +85,7 @@ void FileRanks::send(std::size_t to, const std::string& text) {
                             rank_, to, file.string()));
 }
 
-std::optional<RankMessage> FileRanks::receive(const Deadline& deadline) {
+std::optional<RankMessage> FileCommunicator::receive(const Deadline& deadline) {
   for (;;) {
     if (received_.empty()) collect();
     if (!received_.empty()) {
@@ -100,7 +100,7 @@ std::optional<RankMessage> FileRanks::receive(const Deadline& deadline) {
   }
 }
 
-void FileRanks::collect() {
+void FileCommunicator::collect() {
   std::vector<fs::path> files;
   std::error_code error;
   for (fs::directory_iterator entry(inbox(rank_), error), end; !error && entry != end; entry.increment(error)) {
@@ -120,11 +120,11 @@ void FileRanks::collect() {
   }
 }
 
-void FileRanks::cannot_receive(const std::error_code& error) const {
+void FileCommunicator::cannot_receive(const std::error_code& error) const {
   throw Error(fmt::format("rank {} cannot receive from {}: {}", rank_, inbox(rank_).string(), error.message()));
 }
 
-void FileRanks::abandon(std::size_t rank) {
+void FileCommunicator::abandon(std::size_t rank) {
   std::error_code ignored;
   fs::remove_all(inbox(rank), ignored);
 }

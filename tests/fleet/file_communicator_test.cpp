@@ -1,4 +1,4 @@
-#include "shiplap/fleet/file_ranks.hpp"
+#include "shiplap/fleet/file_communicator.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -19,8 +19,8 @@ namespace fs = std::filesystem;
 
 class FileRanksTest : public ::testing::Test {
  protected:
-  std::unique_ptr<FileRanks> rank(std::size_t number, std::size_t size = 4) const {
-    return std::make_unique<FileRanks>(shared, "run", number, size);
+  std::unique_ptr<FileCommunicator> rank(std::size_t number, std::size_t size = 4) const {
+    return std::make_unique<FileCommunicator>(shared, "run", number, size);
   }
   static Deadline soon() { return Deadline(wall_clock() + Seconds{5}); }
   static Deadline now() { return Deadline(wall_clock()); }
@@ -96,8 +96,9 @@ TEST_F(FileRanksTest, a_file_that_is_not_finished_is_no_message) {
 TEST_F(FileRanksTest, ranks_that_do_not_exist_and_folders_that_cannot_be_made_are_refused) {
   EXPECT_NE(message_of<UsageError>([&] { rank(4); }).find("rank 4 of 4"), std::string::npos);
   std::ofstream(shared / "file") << "";
-  EXPECT_NE(message_of([&] { FileRanks(shared / "file", "run", 0, 1); }).find("name one that all ranks can write"),
-            std::string::npos);
+  EXPECT_NE(
+      message_of([&] { FileCommunicator(shared / "file", "run", 0, 1); }).find("name one that all ranks can write"),
+      std::string::npos);
 }
 
 TEST_F(FileRanksTest, a_message_that_cannot_be_written_is_an_error_that_names_its_file) {

@@ -1,4 +1,4 @@
-#include "cli/mpi_ranks.hpp"
+#include "cli/mpi_communicator.hpp"
 
 #include <dlfcn.h>
 #include <fmt/format.h>
@@ -81,7 +81,7 @@ class BeginLimit {
   BeginLimit& operator=(const BeginLimit&) = delete;
 };
 
-class LoadedMpiRanks : public MpiRanks {
+class LoadedMpiRanks : public MpiCommunicator {
  public:
   explicit LoadedMpiRanks(Seconds begin_within) : mpi_(load()) {
     const BeginLimit limit(begin_within);
@@ -142,6 +142,8 @@ class LoadedMpiRanks : public MpiRanks {
 
 }  // namespace
 
-std::unique_ptr<MpiRanks> mpi_ranks(Seconds begin_within) { return std::make_unique<LoadedMpiRanks>(begin_within); }
+std::unique_ptr<MpiCommunicator> mpi_communicator(Seconds begin_within) {
+  return std::make_unique<LoadedMpiRanks>(begin_within);
+}
 
 }  // namespace shiplap::cli

@@ -1,4 +1,4 @@
-#include "shiplap/fleet/rank_zero.hpp"
+#include "shiplap/fleet/coordinator_loopback.hpp"
 
 #include <fmt/format.h>
 
@@ -30,11 +30,11 @@ std::string message_of(const std::exception_ptr& failure) {
 
 }  // namespace
 
-RankZero::RankZero(Ranks& others) : others_(others) {
+CoordinatorLoopback::CoordinatorLoopback(Communicator& others) : others_(others) {
   if (others.rank() != 0) throw UsageError(fmt::format("rank {} cannot coordinate: rank 0 does", others.rank()));
 }
 
-void RankZero::Mailbox::push(std::string text) {
+void CoordinatorLoopback::Mailbox::push(std::string text) {
   {
     const std::lock_guard lock(mutex_);
     texts_.push_back(std::move(text));
@@ -42,7 +42,7 @@ void RankZero::Mailbox::push(std::string text) {
   filled_.notify_one();
 }
 
-std::optional<std::string> RankZero::Mailbox::pop(const Deadline& deadline) {
+std::optional<std::string> CoordinatorLoopback::Mailbox::pop(const Deadline& deadline) {
   std::unique_lock lock(mutex_);
   while (texts_.empty()) {
     const Seconds left = std::min(deadline.left(), longest_wait);
@@ -54,14 +54,14 @@ std::optional<std::string> RankZero::Mailbox::pop(const Deadline& deadline) {
   return first;
 }
 
-void RankZero::Coordinator::send(std::size_t to, const std::string& text) {
+void CoordinatorLoopback::Coordinator::send(std::size_t to, const std::string& text) {
   if (to == 0)
     both_.to_worker_.push(text);
   else
     both_.others_.send(to, text);
 }
 
-std::optional<RankMessage> RankZero::Coordinator::receive(const Deadline& deadline) {
+std::optional<RankMessage> CoordinatorLoopback::Coordinator::receive(const Deadline& deadline) {
   for (;;) {
     if (auto text = both_.to_coordinator_.pop(Deadline(wall_clock())))
       return RankMessage{.from = 0, .text = std::move(*text)};
@@ -72,24 +72,24 @@ std::optional<RankMessage> RankZero::Coordinator::receive(const Deadline& deadli
   }
 }
 
-void RankZero::Coordinator::abandon(std::size_t rank) {
+void CoordinatorLoopback::Coordinator::abandon(std::size_t rank) {
   if (rank != 0) both_.others_.abandon(rank);
 }
 
-void RankZero::Worker::send(std::size_t to, const std::string& text) {
+void CoordinatorLoopback::Worker::send(std::size_t to, const std::string& text) {
   if (to != 0) throw Error(fmt::format("the worker of rank 0 sends to rank 0 alone, not to rank {}", to));
   both_.to_coordinator_.push(text);
 }
 
-std::optional<RankMessage> RankZero::Worker::receive(const Deadline& deadline) {
+std::optional<RankMessage> CoordinatorLoopback::Worker::receive(const Deadline& deadline) {
   auto text = both_.to_worker_.pop(deadline);
   if (!text) return std::nullopt;
   return RankMessage{.from = 0, .text = std::move(*text)};
 }
 
-FleetRun coordinate_and_work(Ranks& others, const CoordinatorOptions& options, const RankWork& own_work,
+FleetRun coordinate_and_work(Communicator& others, const CoordinatorOptions& options, const RankWork& own_work,
                              Seconds longest_silence) {
-  RankZero both(others);
+  CoordinatorLoopback both(others);
   std::exception_ptr failure;
   FleetRun run;
   {
@@ -97,7 +97,7 @@ FleetRun coordinate_and_work(Ranks& others, const CoordinatorOptions& options, c
     try {
       worker = start_thread([&] {
         try {
-          work(both.worker(), own_work, longest_silence);
+          run_worker(both.worker(), own_work, longest_silence);
         } catch (...) {
           failure = std::current_exception();
           both.worker_has_ended();

@@ -3,12 +3,12 @@
 
 #include <memory>
 
-#include "shiplap/fleet/ranks.hpp"
+#include "shiplap/fleet/communicator.hpp"
 
 namespace shiplap::cli {
 
 /// The ranks that an MPI's launcher has started.
-class MpiRanks : public Ranks {
+class MpiCommunicator : public Communicator {
  public:
   /// Ends MPI when all ranks do so, and waits for them.
   virtual void end() = 0;
@@ -22,6 +22,6 @@ class MpiRanks : public Ranks {
 /// Begins MPI. The destructor ends it, unless an exception is on its way. Throws Unsupported when this build has no
 /// MPI, Error when MPI fails. MPI begins only when all ranks begin it: when that takes longer than `begin_within`, the
 /// process says so and exits with ExitCode::failure.
-std::unique_ptr<MpiRanks> mpi_ranks(Seconds begin_within);
+std::unique_ptr<MpiCommunicator> mpi_communicator(Seconds begin_within);
 
 }  // namespace shiplap::cli

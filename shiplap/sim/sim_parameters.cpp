@@ -1,4 +1,4 @@
-#include "shiplap/sim/machine.hpp"
+#include "shiplap/sim/sim_parameters.hpp"
 
 #include <fmt/format.h>
 
@@ -21,7 +21,7 @@ CopyFigures figures_from_times(const std::vector<TimeAt>& rows, Bytes size) {
 
 }  // namespace
 
-Machine::Machine(const Profile& profile) : profile_(&profile) {
+SimParameters::SimParameters(const Profile& profile) : profile_(&profile) {
   submit_copy = or_zero(profile.submission.copy);
   submit_launch = or_zero(profile.submission.launch);
   record = or_zero(profile.submission.event_record);
@@ -46,13 +46,13 @@ Machine::Machine(const Profile& profile) : profile_(&profile) {
   }
 }
 
-const ZeroCopyModel& Machine::zero_copy(std::uint16_t gpu, std::uint16_t numa_node) const {
+const ZeroCopyModel& SimParameters::zero_copy(std::uint16_t gpu, std::uint16_t numa_node) const {
   const LinkModel& link = profile_->link(gpu, numa_node);
   if (!link.zero_copy) throw_missing("kernels that access host memory");
   return *link.zero_copy;
 }
 
-CopyFigures Machine::copy(std::uint16_t gpu, std::uint16_t numa_node, bool to_device, Bytes size) const {
+CopyFigures SimParameters::copy(std::uint16_t gpu, std::uint16_t numa_node, bool to_device, Bytes size) const {
   const LinkModel& link = profile_->link(gpu, numa_node);
   const DirectionModel& direction = to_device ? link.h2d : link.d2h;
   const CostAt cost = cost_at(direction, size);
@@ -70,35 +70,35 @@ CopyFigures Machine::copy(std::uint16_t gpu, std::uint16_t numa_node, bool to_de
           .duplex_waiting_per_byte = waiting.duplex.per_byte.value.seconds};
 }
 
-double Machine::just_written_delay(Bytes size) const {
+double SimParameters::just_written_delay(Bytes size) const {
   return profile_->host ? shiplap::just_written_delay(*profile_->host, size).count() : 0;
 }
 
-double Machine::batched_gap(std::uint16_t gpu, std::uint16_t numa_node, bool to_device, Bytes size) const {
+double SimParameters::batched_gap(std::uint16_t gpu, std::uint16_t numa_node, bool to_device, Bytes size) const {
   const LinkModel& link = profile_->link(gpu, numa_node);
   return gap_at(known((to_device ? link.h2d : link.d2h).batched, "copies in batches"), size).count();
 }
 
-double Machine::batched_copy() const {
+double SimParameters::batched_copy() const {
   const Parameter<Seconds>& cost = profile_->submission.batched_copy;
   if (!cost) throw_missing("copies in batches");
   return cost->value.count();
 }
 
-double Machine::graph_launch(std::size_t ops) const {
+double SimParameters::graph_launch(std::size_t ops) const {
   const SubmissionModel& cost = profile_->submission;
   if (!cost.graph_launch || !cost.graph_op) throw_missing("the launch of graphs");
   return cost.graph_launch->value.count() + static_cast<double>(ops) * cost.graph_op->value.count();
 }
 
-const Gpu& Machine::gpu(std::uint16_t number) const {
+const Gpu& SimParameters::gpu(std::uint16_t number) const {
   if (number >= gpus_.size())
     throw Unsupported(
         fmt::format("profile {} knows {} GPU(s); the schedule uses GPU {}", profile_->name, gpus_.size(), number));
   return gpus_[number];
 }
 
-CopyFigures Machine::pageable_copy(std::uint16_t gpu, std::uint16_t numa_node, bool to_device, Bytes size) const {
+CopyFigures SimParameters::pageable_copy(std::uint16_t gpu, std::uint16_t numa_node, bool to_device, Bytes size) const {
   const LinkModel& link = profile_->link(gpu, numa_node);
   const char* what = "copies between pageable memory and the GPU";
   if (!link.pageable) throw_missing(what);
@@ -108,14 +108,14 @@ CopyFigures Machine::pageable_copy(std::uint16_t gpu, std::uint16_t numa_node, b
   return figures;
 }
 
-const BlockModel& Machine::blocks(std::uint16_t gpu, std::uint16_t numa_node) const {
+const BlockModel& SimParameters::blocks(std::uint16_t gpu, std::uint16_t numa_node) const {
   const LinkModel& link = profile_->link(gpu, numa_node);
   if (!link.blocks) throw_missing("moves of scattered blocks");
   return *link.blocks;
 }
 
 // Host threads move blocks without the GPU, so each link of the node has their times.
-const BlockModel& Machine::blocks_by_host(std::uint16_t numa_node) const {
+const BlockModel& SimParameters::blocks_by_host(std::uint16_t numa_node) const {
   const auto found = std::ranges::find_if(profile_->links, [&](const LinkModel& link) {
     return link.blocks && (numa_node == any_numa_node || link.numa_node == numa_node);
   });
@@ -123,36 +123,37 @@ const BlockModel& Machine::blocks_by_host(std::uint16_t numa_node) const {
   return *found->blocks;
 }
 
-const std::vector<BlockTime>& Machine::block_times(const BlockModel& model, const std::string& name) const {
+const std::vector<BlockTime>& SimParameters::block_times(const BlockModel& model, const std::string& name) const {
   const auto rows = model.movers.find(name);
   if (rows == model.movers.end()) throw_missing(fmt::format("the mover \"{}\"", name));
   return known(rows->second, fmt::format("the mover \"{}\"", name));
 }
 
-BlockCost Machine::block_copy(std::uint16_t gpu, std::uint16_t numa_node, bool to_device, const Mover& mover,
-                              MemoryKind pool, Bytes block, std::uint64_t blocks) const {
+BlockCost SimParameters::block_copy(std::uint16_t gpu, std::uint16_t numa_node, bool to_device, const Mover& mover,
+                                    MemoryKind pool, Bytes block, std::uint64_t blocks) const {
   const BlockModel& model = this->blocks(gpu, numa_node);
   return block_cost(block_times(model, name_in_profile(mover, pool, to_device)), mover.grid, block, blocks);
 }
 
-double Machine::block_copy_by_host(std::uint16_t numa_node, bool gather, Bytes block, std::uint64_t blocks) const {
+double SimParameters::block_copy_by_host(std::uint16_t numa_node, bool gather, Bytes block,
+                                         std::uint64_t blocks) const {
   const BlockModel& model = blocks_by_host(numa_node);
   return block_cost(block_times(model, gather ? "host pinned h2d" : "host pinned d2h"), 0, block, blocks).time.count();
 }
 
-std::optional<MoverBeside> Machine::beside_mover(std::uint16_t gpu, std::uint16_t numa_node, bool gather,
-                                                 std::uint32_t grid) const {
+std::optional<MutualSlowdown> SimParameters::beside_mover(std::uint16_t gpu, std::uint16_t numa_node, bool gather,
+                                                          std::uint32_t grid) const {
   const BlockModel& model = blocks(gpu, numa_node);
   return beside_at(gather ? model.beside_gather : model.beside_scatter, grid);
 }
 
-CopyFigures Machine::prefetch(std::uint16_t gpu, std::uint16_t numa_node, bool to_device, Bytes size) const {
+CopyFigures SimParameters::prefetch(std::uint16_t gpu, std::uint16_t numa_node, bool to_device, Bytes size) const {
   const ManagedModel& model = managed(gpu, numa_node);
   return figures_from_times(known(to_device ? model.prefetch_h2d : model.prefetch_d2h, "prefetches of managed memory"),
                             size);
 }
 
-CopyFigures Machine::device_copy(std::uint16_t from, std::uint16_t to, bool peer_access, Bytes size) const {
+CopyFigures SimParameters::device_copy(std::uint16_t from, std::uint16_t to, bool peer_access, Bytes size) const {
   if (from == to) {
     const GpuModel& model = profile_->gpus.at(from);
     if (!model.copy_bandwidth) throw_missing("copies inside the memory of a GPU");
@@ -166,41 +167,41 @@ CopyFigures Machine::device_copy(std::uint16_t from, std::uint16_t to, bool peer
   throw_missing(what);
 }
 
-double Machine::demand(std::uint16_t gpu, std::uint16_t numa_node, Bytes missing) const {
+double SimParameters::demand(std::uint16_t gpu, std::uint16_t numa_node, Bytes missing) const {
   if (missing.count == 0) return 0;
   return time_at(known(managed(gpu, numa_node).demand_h2d, "kernels that touch managed memory on the host"), missing)
       .count();
 }
 
-double Machine::host_call(HostCall::Kind kind, MemoryKind memory, Bytes size) const {
+double SimParameters::host_call(HostCall::Kind kind, MemoryKind memory, Bytes size) const {
   const std::string name = name_in_profile(kind, memory);
   const auto rows = host().calls.find(name);
   if (rows == host().calls.end() || rows->second.empty()) throw_missing(fmt::format("\"{}\" by the host", name));
   return time_at(rows->second, size).count();
 }
 
-std::vector<RateOfThreads> Machine::host_copy_rates(Bytes rings) const {
+std::vector<RateOfThreads> SimParameters::host_copy_rates(Bytes rings) const {
   return known(rings.count == 0 ? host().copy : staging_rates(host(), rings), "copies by host threads");
 }
 
-double Machine::host_demand_rate(std::size_t threads) const {
+double SimParameters::host_demand_rate(std::size_t threads) const {
   const char* what = "host threads that touch managed memory on a GPU";
   const std::uint16_t gpu = 0;  // several GPUs cannot share managed memory
   return rate_of(known(managed(gpu, any_numa_node).demand_d2h, what), static_cast<unsigned>(threads)).bytes_per_second;
 }
 
-const HostModel& Machine::host() const {
+const HostModel& SimParameters::host() const {
   if (!profile_->host) throw_missing("what host threads do");
   return *profile_->host;
 }
 
-const ManagedModel& Machine::managed(std::uint16_t gpu, std::uint16_t numa_node) const {
+const ManagedModel& SimParameters::managed(std::uint16_t gpu, std::uint16_t numa_node) const {
   const LinkModel& link = profile_->link(gpu, numa_node);
   if (!link.managed) throw_missing("managed memory");
   return *link.managed;
 }
 
-void Machine::throw_missing(const std::string& what) const {
+void SimParameters::throw_missing(const std::string& what) const {
   throw Unsupported(
       fmt::format("profile {} has no figures for {}: measure it (shiplap measure)", profile_->name, what));
 }

@@ -53,9 +53,9 @@ struct Gpu {
 
 /// Holds the parameters of a profile as plain numbers. For absent parameters it assumes the values that assumptions.hpp
 /// names. The functions throw Unsupported when a parameter without an assumed value is absent.
-class Machine {
+class SimParameters {
  public:
-  explicit Machine(const Profile&);
+  explicit SimParameters(const Profile&);
 
   /// The parameters of a GPU. Throws Unsupported when the profile has no such GPU.
   const Gpu& gpu(std::uint16_t number) const;
@@ -78,8 +78,8 @@ class Machine {
   /// The time in which one host thread gathers or scatters blocks.
   double block_copy_by_host(std::uint16_t numa_node, bool gather, Bytes block, std::uint64_t blocks) const;
   /// What a mover with a grid (0: copies) and kernels beside it cost each other.
-  std::optional<MoverBeside> beside_mover(std::uint16_t gpu, std::uint16_t numa_node, bool gather,
-                                          std::uint32_t grid) const;
+  std::optional<MutualSlowdown> beside_mover(std::uint16_t gpu, std::uint16_t numa_node, bool gather,
+                                             std::uint32_t grid) const;
   /// The costs of a prefetch of managed memory.
   CopyFigures prefetch(std::uint16_t gpu, std::uint16_t numa_node, bool to_device, Bytes size) const;
   /// The costs of a copy inside the memory of a GPU, or from one GPU to another.

@@ -7,21 +7,21 @@
 #include <system_error>
 #include <vector>
 
-#include "shiplap/fleet/ranks.hpp"
+#include "shiplap/fleet/communicator.hpp"
 
 namespace shiplap {
 
-/// Ranks of one run. Their messages are files in a folder of the run, each written whole and removed by the rank that
-/// receives it. The last rank to end removes the folder.
-class FileRanks : public Ranks {
+/// Communicator of one run. Their messages are files in a folder of the run, each written whole and removed by the rank
+/// that receives it. The last rank to end removes the folder.
+class FileCommunicator : public Communicator {
  public:
   /// `run` is the name of the run, which no other run has. Makes the folder `shared`/`run`. Throws Error when it cannot
   /// be made, UsageError when `rank` is not below `size`.
-  FileRanks(const std::filesystem::path& shared, const std::string& run, std::size_t rank, std::size_t size);
+  FileCommunicator(const std::filesystem::path& shared, const std::string& run, std::size_t rank, std::size_t size);
   /// Removes what was sent to this rank, and the folder of the run when it is empty.
-  ~FileRanks() override;
-  FileRanks(const FileRanks&) = delete;
-  FileRanks& operator=(const FileRanks&) = delete;
+  ~FileCommunicator() override;
+  FileCommunicator(const FileCommunicator&) = delete;
+  FileCommunicator& operator=(const FileCommunicator&) = delete;
 
   std::size_t rank() const override { return rank_; }
   std::size_t size() const override { return size_; }

@@ -1,4 +1,4 @@
-// Ranks of a parallel program, and messages between them.
+// Communicator of a parallel program, and messages between them.
 #pragma once
 
 #include <cstddef>
@@ -20,9 +20,9 @@ struct RankMessage {
 
 /// A rank and its connection to the others. Messages between two ranks arrive in the order in which they were sent.
 /// A rank that has died or hangs delays nobody but those who wait for its message.
-class Ranks {
+class Communicator {
  public:
-  virtual ~Ranks() = default;
+  virtual ~Communicator() = default;
 
   virtual std::size_t rank() const = 0;  ///< number of this rank, from 0
   virtual std::size_t size() const = 0;  ///< number of ranks
