@@ -132,11 +132,11 @@ void add_measure(CLI::App& app) {
   auto* command = app.add_subcommand("measure", "Measure how a node moves bytes and fit its profile");
   add_device_flag(*command, flags->device);
   auto* quick = command->add_flag("--quick", flags->quick, "few points, about 15 s");
-  auto* standard = command->add_flag("--standard", flags->standard, "all points, about 90 s (default)");
+  auto* standard = command->add_flag("--standard", flags->standard, "all points that plans use, about 90 s (default)");
   standard->excludes(quick);
   command
       ->add_flag("--full", flags->full,
-                 "five seconds for each point, as long as Comm|Scope takes (an hour and more; --resume goes on)")
+                 "further points and five seconds for each, as long as Comm|Scope takes (an hour and more; --resume goes on)")
       ->excludes(quick)
       ->excludes(standard);
   command->add_option("--only", flags->only, "only primitives that match, as in 'copy.*'; nothing is kept then")

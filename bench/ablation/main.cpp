@@ -87,13 +87,6 @@ const std::vector<Switch>& switches() {
          if (p.host) p.host->written.clear();
        }},
       {"groups of streams", [](Profile& p) { for_gpus(p, [](GpuModel& g) { g.stream_groups.reset(); }); }},
-      {"event gap", [](Profile& p) { for_gpus(p, [](GpuModel& g) { g.event_gap.reset(); }); }},
-      {"event gap: busy as idle",
-       [](Profile& p) {
-         for_gpus(p, [](GpuModel& g) {
-           if (g.event_gap) g.event_gap->busy = g.event_gap->idle;
-         });
-       }},
       {"kernel gap", [](Profile& p) { for_gpus(p, [](GpuModel& g) { g.kernel_gap.reset(); }); }},
       {"handovers", [](Profile& p) { for_gpus(p, [](GpuModel& g) { g.handovers.reset(); }); }},
       {"handovers: busy as idle",

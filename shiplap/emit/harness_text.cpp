@@ -33,6 +33,7 @@ class Harness {
     for (const Buffer& buffer : schedule.buffers) {
       if (buffer.place.is_gpu() && buffer.place.index != 0)
         throw Unsupported("a CUDA program for several GPUs cannot be written yet");
+      stays_on_host_ = stays_on_host_ || buffer.advice == MemoryAdvice::prefer_host;
       managed_ = managed_ || buffer.memory == MemoryKind::managed;
       pinned_ = pinned_ || buffer.memory == MemoryKind::pinned || buffer.memory == MemoryKind::mapped;
       pageable_ = pageable_ || buffer.memory == MemoryKind::pageable;
@@ -47,6 +48,7 @@ class Harness {
     out.helpers += block_helpers(schedule_, verified_);
     if (touches_ || managed_) out.helpers += snippets::touch;
     if (prefetches_) out.helpers += snippets::prefetch;
+    if (stays_on_host_) out.helpers += snippets::prefer_host;
     out.declarations = declarations();
     out.rest = (pinned_ ? std::string(snippets::pinned) : "") + (pageable_ ? std::string(snippets::pageable) : "") +
                (managed_ ? std::string(snippets::managed) : "") +
@@ -153,7 +155,8 @@ class Harness {
       case MemoryKind::pageable:
         return fmt::format("  {} = pageable({});\n", name, bytes);
       case MemoryKind::managed:
-        return fmt::format("  {} = managed({});\n", name, bytes);
+        return fmt::format("  {} = managed({});\n", name, bytes) +
+               (buffer.advice == MemoryAdvice::prefer_host ? fmt::format("  prefer_host({}, {});\n", name, bytes) : "");
       case MemoryKind::driver_pinned:
         return fmt::format("  check(cudaHostAlloc(&{}, {}, cudaHostAllocPortable | cudaHostAllocMapped));\n", name,
                            bytes);
@@ -245,7 +248,7 @@ class Harness {
   const Structure& s_;
   const Names& names_;
   const PipelineText& pipeline_;
-  bool batches_ = false, touches_ = false, prefetches_ = false, managed_ = false, pinned_ = false, pageable_ = false;
+  bool batches_ = false, touches_ = false, prefetches_ = false, managed_ = false, stays_on_host_ = false, pinned_ = false, pageable_ = false;
   WayOfRun way_;
   std::vector<ListedArray> listed_;  // arrays that are blocks of a pool
   bool verified_;                    // whether the program knows the right results

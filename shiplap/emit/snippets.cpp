@@ -74,6 +74,18 @@ void prefetch(char* p, std::uint64_t bytes, int to, cudaStream_t stream) {
 }
 )";
 
+const std::string_view prefer_host = R"(
+// Lets the pages of managed memory stay on the host, where kernels access them over the link.
+void prefer_host(char* p, std::uint64_t bytes) {
+#if CUDART_VERSION >= 13000
+  const cudaMemLocation host{cudaMemLocationTypeHost, 0};
+#else
+  constexpr int host = cudaCpuDeviceId;
+#endif
+  if (bytes > 0) check(cudaMemAdvise(p, bytes, cudaMemAdviseSetPreferredLocation, host));
+}
+)";
+
 const std::string_view pinned = R"(
 // Pinned memory in pages of 2 MiB where the system has them, which make concurrent copies faster.
 char* pinned(std::uint64_t bytes) {

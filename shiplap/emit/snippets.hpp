@@ -11,6 +11,7 @@ extern const std::string_view await;          ///< wait of a thread for a submis
 extern const std::string_view together;       ///< copies in batches
 extern const std::string_view touch;          ///< touch of pages
 extern const std::string_view prefetch;       ///< prefetch of pages, for all versions of the runtime
+extern const std::string_view prefer_host;    ///< advice that pages stay on the host, for all versions of the runtime
 extern const std::string_view pinned;         ///< allocation of pinned memory
 extern const std::string_view pageable;       ///< allocation of pageable memory
 extern const std::string_view managed;        ///< allocation of managed memory

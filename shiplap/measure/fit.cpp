@@ -131,7 +131,6 @@ Profile fit(std::span<const Measurement> measurements, const DeviceInfo& info) {
                           .concurrent_kernels = true,
                           .launch_latency = std::nullopt,
                           .kernel_gap = std::nullopt,
-                          .event_gap = std::nullopt,
                           .handovers = std::nullopt,
                           .resident_threads = std::nullopt,
                           .memory_bandwidth = std::nullopt,

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 
 #include "shiplap/core/error.hpp"
@@ -82,27 +83,32 @@ std::optional<Estimate> resident_blocks(const Observations& observations) {
   return Estimate{most, least, most};
 }
 
-/// Additional time per kernel with events between the kernels. Without a second copy engine no copies move beside the
-/// kernels, and the same time is assumed for both cases.
-std::optional<EventGap> event_gap(const Observations& observations, Findings& findings) {
-  struct Events {
-    bool recorded, waiting, busy;
-    auto operator<=>(const Events&) const = default;
-  };
-  const auto apart = periods(observations.of("apart.kernels"), "kernels", [](const Observation& o) {
-    return Events{o.argument("recorded") > 0, o.argument("waiting") > 0, o.argument("busy") > 0};
-  });
-  const auto longer = [&](const Events& with, const Events& without) -> std::optional<Uncertain> {
-    const auto some = apart.find(with);
-    const auto none = apart.find(without);
-    if (some == apart.end() || none == apart.end()) return std::nullopt;
-    return some->second - none->second;
-  };
-  const auto idle = longer({true, true, false}, {false, false, false});
-  const auto busy = longer({true, true, true}, {false, false, true});
-  if (idle) return EventGap{.idle = non_negative<Seconds>(*idle), .busy = non_negative<Seconds>(busy.value_or(*idle))};
-  findings.missing.push_back({"gpus[0].event_gap", "not measured: needs verified points of apart.kernels"});
-  return std::nullopt;
+/// By how much longer a copy takes behind a kernel: of one wave, and of several.
+struct DelayBehind {
+  double short_kernel = 0;
+  double long_kernel = 0;
+};
+std::optional<DelayBehind> delay_behind(const Observations& observations, const char* primitive) {
+  const ByCount times = by_count(observations, primitive, "blocks");
+  if (times.size() != 3 || times.begin()->first != 0) return std::nullopt;
+  const double alone = times.begin()->second.value();
+  return DelayBehind{std::next(times.begin())->second.value() - alone, times.rbegin()->second.value() - alone};
+}
+
+/// The order of the copy engines and implicit synchronisation, from copies behind kernels (Gómez-Luna et al. 2012 and
+/// van Werkhoven et al. 2014 find the category of a device with such experiments).
+void fit_order(const Observations& observations, GpuModel& gpu, Findings& findings) {
+  const auto of_engine = delay_behind(observations, "behind.h2d");
+  const auto of_sync = delay_behind(observations, "behind.d2h");
+  if (!of_engine) findings.missing.push_back({"gpus[0].engine_order", "readiness is assumed: needs behind.h2d"});
+  if (!of_sync) findings.missing.push_back({"gpus[0].implicit_sync", "none is assumed: needs behind.d2h"});
+  // A wave lasts 10 µs, the longer kernel four times as long.
+  constexpr double half_of_long_kernel = 20e-6;
+  constexpr double half_of_wave = 5e-6;
+  if (of_engine && of_engine->long_kernel > half_of_long_kernel) gpu.engine_order = EngineOrder::submission;
+  if (of_sync && of_sync->long_kernel > half_of_long_kernel)
+    gpu.implicit_sync =
+        of_sync->short_kernel > half_of_wave ? ImplicitSync::until_ended : ImplicitSync::until_started;
 }
 
 }  // namespace
@@ -114,8 +120,7 @@ void fit_gpu(Observations& observations, GpuModel& gpu, Findings& findings) {
   gpu.kernel_gap = parameter<Seconds>(one_more(by_count(observations, "launch.gap", "kernels")), "gpus[0].kernel_gap",
                                       "launch.gap with two counts", findings);
 
-  gpu.event_gap = event_gap(observations, findings);
-
+  fit_order(observations, gpu, findings);
   if (const auto blocks = resident_blocks(observations))
     gpu.resident_threads = Estimate{blocks->value * spin_probe_threads, blocks->low * spin_probe_threads,
                                     blocks->high * spin_probe_threads};

@@ -110,6 +110,24 @@ Trial demand_by_kernel(MeasurableDevice& device, Bytes size) {
   return trial;
 }
 
+Trial demand_in_order(MeasurableDevice& device, Bytes size, ProbeKernel::Kind order, MemoryAdvice advice) {
+  Trial trial;
+  const BufferId from = add_managed(trial, Place::host(), size);
+  trial.schedule.buffers[from.index()].advice = advice;
+  const BufferId to = add_on_gpu(trial, "kernel's destination", size);
+  trial.transfers.push_back({from, to, size});
+  constexpr std::uint64_t blocks = 1024;  // more than a GPU needs for the rate of the link
+  Kernel read = add_kernel(trial, "read", device.probe_kernel(order, blocks, widest_access));
+  read.operands = {{{from, Bytes{0}, size}, AccessMode::read}, {{to, Bytes{0}, size}, AccessMode::write}};
+  trial.schedule.add(on_stream(trial.schedule.add_stream("kernel"), read));
+  bring_back_from_other_side(trial);
+  if (advice == MemoryAdvice::read_mostly) {
+    trial.before = on_same_buffers(trial.schedule);
+    trial.before->add(touch_by_agent({from, Bytes{0}, size}, {}, 0));
+  }
+  return trial;
+}
+
 Trial demand_by_host(Bytes size, unsigned threads) {
   Trial trial;
   set_agents(trial.schedule, threads);

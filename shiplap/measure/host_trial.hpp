@@ -41,6 +41,10 @@ struct Staged {
 };
 Trial staged_copies(const Staged&);
 
+/// A kernel of many blocks that reads managed memory on the host in an order (map, strided or random). With advice that
+/// pages are mostly read, a host thread touches them before each run, which removes the GPU's duplicates.
+Trial demand_in_order(MeasurableDevice&, Bytes size, ProbeKernel::Kind order, MemoryAdvice = MemoryAdvice::none);
+
 /// A sequence of kernels, each of which touches one page of managed memory on the host. The pages are 2 MiB apart.
 Trial faults_of_kernels(MeasurableDevice&, unsigned faults);
 /// A host thread that touches pages of managed memory on the GPU one after the other. The pages are 2 MiB apart.

@@ -39,6 +39,17 @@ Trial followed_launches(MeasurableDevice& device, const Arguments& arguments) {
   return followers(device, whole(arguments, "launches"), whole(arguments, "followers"));
 }
 
+/// Copies behind no kernel, behind one of a single wave, and behind one of several waves.
+std::vector<Point> points_behind(const Setting& setting) {
+  const auto wave = static_cast<double>(setting.info.resident_threads / spin_probe_threads);
+  if (wave == 0) throw Unsupported(fmt::format("{} does not say how many threads it holds", setting.info.id));
+  return {point_over("64 KiB", "blocks", {0, wave, waves_behind * wave}, {{"bytes", in_bytes(64_KiB)}})};
+}
+Trial behind(CopyDirection way, MeasurableDevice& device, const Arguments& arguments) {
+  return copy_behind_kernel(device, way, bytes(arguments), static_cast<std::uint64_t>(arguments.at("blocks")),
+                            way == host_to_device);
+}
+
 }  // namespace
 
 std::vector<PrimitiveRow> launch_rows() {
@@ -59,6 +70,9 @@ std::vector<PrimitiveRow> launch_rows() {
   rows.add("launch.gap", "empty kernels back to back", counts_of("kernels", {28, 224}), empty_kernels);
   rows.add("chain.kernels", "empty kernels, each waiting for the one before it", chain_points(false),
            chain_of(Chain::Link::kernels));
+  rows.add_each_way("behind.{h2d|d2h}",
+                    "a copy {to|from} the GPU submitted behind a kernel{ and its copy|} in another stream",
+                    points_behind, behind);
   rows.add_each_way("chain.{h2d|d2h}",
                     "a copy {to|from} the GPU, an empty kernel, and so on, each waiting for the one before",
                     chain_points(true), [](CopyDirection way, MeasurableDevice& device, const Arguments& arguments) {

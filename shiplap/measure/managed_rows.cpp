@@ -35,6 +35,18 @@ std::vector<Point> fault_points(const Setting& setting) {
   return {count_point("faults", {4, 20})};
 }
 
+std::vector<Point> points_of_orders(const Setting& setting) {
+  only_in_full(setting);
+  return size_points(no_larger_than(setting.largest, {16_MiB}));
+}
+
+/// The row of a kernel that reads managed memory on the host.
+auto reading(ProbeKernel::Kind order, MemoryAdvice advice = MemoryAdvice::none) {
+  return [=](MeasurableDevice& device, const Arguments& arguments) {
+    return demand_in_order(device, bytes(arguments), order, advice);
+  };
+}
+
 }  // namespace
 
 std::vector<PrimitiveRow> managed_rows() {
@@ -68,6 +80,14 @@ std::vector<PrimitiveRow> managed_rows() {
       large_managed_moves,
       [](MeasurableDevice& device, const Arguments& arguments) { return demand_duplex(device, bytes(arguments)); },
       HostClock::completion);
+  rows.add("demand.h2d.sequential", "a kernel that reads managed memory on the host in order", points_of_orders,
+           reading(ProbeKernel::Kind::map));
+  rows.add("demand.h2d.strided", "the same, 16 B at a time, a page apart", points_of_orders,
+           reading(ProbeKernel::Kind::strided));
+  rows.add("demand.h2d.random", "the same, 16 B at a time, in random order", points_of_orders,
+           reading(ProbeKernel::Kind::random));
+  rows.add("demand.h2d.read-mostly", "the same in order, with advice that the memory is mostly read", points_of_orders,
+           reading(ProbeKernel::Kind::map, MemoryAdvice::read_mostly));
   return rows.all;
 }
 

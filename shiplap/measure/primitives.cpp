@@ -44,7 +44,7 @@ std::span<const PrimitiveRow> primitive_rows() {
     std::vector<PrimitiveRow> all;
     for (const std::vector<PrimitiveRow>& rows :
          {link_rows(), memory_kind_rows(), managed_rows(), host_rows(), call_rows(), numa_rows(), peer_rows(),
-          launch_rows(), submission_rows(), zero_copy_rows(), kernel_rows(), event_rows(), block_rows(), beside_rows()})
+          launch_rows(), submission_rows(), zero_copy_rows(), kernel_rows(), block_rows(), beside_rows()})
       all.insert(all.end(), rows.begin(), rows.end());
     return all;
   }();

@@ -30,7 +30,6 @@ std::vector<PrimitiveRow> submission_rows();
 std::vector<PrimitiveRow> numa_rows();
 std::vector<PrimitiveRow> zero_copy_rows();
 std::vector<PrimitiveRow> kernel_rows();
-std::vector<PrimitiveRow> event_rows();
 std::vector<PrimitiveRow> block_rows();
 std::vector<PrimitiveRow> beside_rows();
 
@@ -90,9 +89,17 @@ inline Point point_by_threads(Bytes size, double threads) {
           {{{"bytes", in_bytes(size)}, {"threads", threads}}}};
 }
 
+/// Number of waves of the longer kernel behind which a copy is submitted.
+constexpr double waves_behind = 4;
+
 /// Throws Unsupported in a quick measurement: these points take too long for it.
 inline void not_in_quick(const Setting& setting) {
   if (quick(setting)) throw Unsupported("left out of a quick measurement");
+}
+
+/// Throws Unsupported in all but a full measurement: these points answer questions that plans do not ask.
+inline void only_in_full(const Setting& setting) {
+  if (setting.effort != Effort::full) throw Unsupported("measured with --full only");
 }
 
 inline void require_two_engines(const Setting& setting) {

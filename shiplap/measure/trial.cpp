@@ -74,6 +74,21 @@ Trial one_in_each(MeasurableDevice& device, Bytes size, unsigned streams, unsign
   return trial;
 }
 
+Trial copy_behind_kernel(MeasurableDevice& device, CopyDirection way, Bytes size, std::uint64_t blocks, bool followed) {
+  Trial trial;
+  const std::uint32_t copies = followed && blocks > 0 ? 2 : 1;  // without a kernel the other copy would be in the way
+  const Ends ends = add_ends(trial, way, size * copies);
+  const StreamId other = trial.schedule.add_stream("kernel");
+  trial.timed = trial.schedule.add_stream("copy");
+  // The start event is recorded behind this kernel, and not when the copy engine serves the stream.
+  trial.schedule.add(on_stream(trial.timed, add_empty_kernel(trial, device)));
+  if (blocks > 0)
+    trial.schedule.add(on_stream(other, add_working_kernel(trial, device, ProbeKernel::Kind::spin, blocks, 0)));
+  if (copies > 1) trial.schedule.add(copy_op(ends, other, size, 0));
+  trial.schedule.add(copy_op(ends, trial.timed, size, copies - 1));
+  return trial;
+}
+
 Trial duplex_copies(Bytes size, MemoryKind host) {
   Trial trial;
   trial.schedule.agents = {{"to the GPU"}, {"from the GPU"}};
@@ -163,29 +178,6 @@ Trial kernel_row(MeasurableDevice& device, unsigned count) {
   return trial;
 }
 
-Trial spaced_kernels(MeasurableDevice& device, const SpacedKernels& wanted) {
-  Trial trial;
-  const Kernel spin = add_kernel(trial, "spin", device.probe_kernel(ProbeKernel::Kind::spin, 1, 0));
-  const Kernel empty = add_empty_kernel(trial, device);
-  trial.timed = trial.schedule.add_stream("kernels");
-  std::vector<OpId> long_before;
-  if (wanted.waiting) {
-    const StreamId stream = trial.schedule.add_stream("before");
-    for (unsigned i = 0; i < wanted.kernels; ++i)
-      long_before.push_back(trial.schedule.add(on_stream(stream, empty, i)));
-  }
-  const StreamId behind = wanted.recorded ? trial.schedule.add_stream("behind") : StreamId{};
-  for (unsigned i = 0; i < wanted.kernels; ++i) {
-    std::vector<OpId> after;
-    if (wanted.waiting) after.push_back(long_before[i]);
-    const OpId kernel = trial.schedule.add(on_stream(trial.timed, spin, i, std::move(after)));
-    if (wanted.recorded) trial.schedule.add(on_stream(behind, empty, i, {kernel}));
-  }
-  if (wanted.busy)
-    for (const CopyDirection way : both_directions) add_load(trial, way, load_size, load_copies);
-  return trial;
-}
-
 Trial followers(MeasurableDevice& device, unsigned launches, unsigned followers) {
   Trial trial;
   const Kernel empty = add_empty_kernel(trial, device);
@@ -229,7 +221,10 @@ Trial zero_copy_kernels(MeasurableDevice& device, const ZeroCopyTrial& wanted) {
   const auto places = std::max(fewest_places, static_cast<unsigned>(zero_copy_footprint.count / wanted.size.count));
   Trial trial;
   const auto buffer = [&](const char* name, bool on_host, Bytes size) {
-    return on_host ? add_on_host(trial, name, MemoryKind::mapped, size) : add_on_gpu(trial, name, size);
+    if (!on_host) return add_on_gpu(trial, name, size);
+    const BufferId added = add_on_host(trial, name, wanted.memory, size);
+    trial.schedule.buffers[added.index()].advice = wanted.advice;
+    return added;
   };
   const unsigned used = std::min(wanted.kernels, places);
   const Bytes all = wanted.size * used;
@@ -239,7 +234,7 @@ Trial zero_copy_kernels(MeasurableDevice& device, const ZeroCopyTrial& wanted) {
   const BufferId to = buffer("kernel's destination", writes, all);
   trial.transfers.push_back({from, to, all});
   const StreamId kernels = trial.schedule.add_stream("kernels");
-  Kernel map = add_kernel(trial, "map", device.probe_kernel(ProbeKernel::Kind::map, wanted.blocks, wanted.width));
+  Kernel map = add_kernel(trial, "map", device.probe_kernel(wanted.kernel, wanted.blocks, wanted.width));
   const Bytes in_flight = Bytes{map_probe_threads} * wanted.width * std::min(map.blocks, map.resident_blocks);
   const auto flow = [&](BufferId of, AccessMode mode) {
     map.flows.push_back({.buffer = of, .mode = mode, .bytes = wanted.size, .in_flight = in_flight});

@@ -65,6 +65,10 @@ Trial duplex_copies(Bytes size, MemoryKind host);
 /// engine serves that stream.
 Trial one_in_each(MeasurableDevice&, Bytes size, unsigned streams, unsigned watched);
 
+/// A timed copy in one stream, submitted behind a kernel of busy blocks in another stream (none: 0 blocks) and, if it is
+/// `followed`, behind a copy of the same direction that waits for the kernel.
+Trial copy_behind_kernel(MeasurableDevice&, CopyDirection, Bytes size, std::uint64_t blocks, bool followed);
+
 /// A burst of copies within device memory.
 Trial device_copies(Bytes size, unsigned copies);
 
@@ -85,16 +89,6 @@ Trial empty_pipeline(MeasurableDevice&, const EmptyPipeline&);
 
 /// `count` empty kernels in one stream.
 Trial kernel_row(MeasurableDevice&, unsigned count);
-
-/// Kernels of one busy block in one stream, with or without events between them.
-struct SpacedKernels {
-  unsigned kernels = 1;
-  bool recorded = false;  ///< records an event after each kernel, for which an empty kernel in another stream waits
-  bool waiting = false;   ///< makes each kernel wait for the event of an empty kernel in another stream that ended long
-                          ///< before
-  bool busy = false;      ///< runs 4 MiB copies in both directions meanwhile
-};
-Trial spaced_kernels(MeasurableDevice&, const SpacedKernels&);
 
 /// `launches` empty kernels in a leading stream. In each of `followers` streams an empty kernel waits for each of them.
 /// The host time is launches · ((1 + followers) launch + record + followers · wait), plus a stop event in each
@@ -142,6 +136,9 @@ struct ZeroCopyTrial {
   unsigned kernels = 1;  ///< number of kernels
   std::uint64_t blocks = 1;
   unsigned width = widest_access;  ///< bytes per access
+  ProbeKernel::Kind kernel = ProbeKernel::Kind::map;  ///< order of the accesses: map, strided or random
+  MemoryKind memory = MemoryKind::mapped;             ///< kind of the host memory
+  MemoryAdvice advice = MemoryAdvice::none;           ///< advice on managed memory
   std::optional<CopyDirection> copies{};
   Bytes copy_size = long_copy_beside;
   unsigned copy_count = 0;

@@ -92,6 +92,12 @@ std::vector<Point> flushed_mapped_points(const Setting& setting) {
   return points;
 }
 
+/// The largest grid of `mapped_points`, for rows about the memory or the order of the accesses.
+std::vector<Point> full_grid_points(const Setting& setting) {
+  only_in_full(setting);
+  return {mapped_points(setting).back()};
+}
+
 /// Points of zero-copy kernels beside copies, as in hybrid pipelines.
 std::vector<Point> points_beside(const Setting& setting,
                                  const std::function<std::pair<double, double>(std::uint64_t)>& counts) {
@@ -130,6 +136,23 @@ Trial mapped(ZeroCopyAccess access, MeasurableDevice& device, const Arguments& a
 }
 Trial mapped_way(CopyDirection way, MeasurableDevice& device, const Arguments& arguments) {
   return mapped(access_of(way), device, arguments);
+}
+/// Kernels that access host memory in another order.
+auto mapped_in(ProbeKernel::Kind order) {
+  return [order](CopyDirection way, MeasurableDevice& device, const Arguments& arguments) {
+    ZeroCopyTrial wanted = kernels_of(access_of(way), arguments, whole(arguments, "count"));
+    wanted.kernel = order;
+    return zero_copy_kernels(device, wanted);
+  };
+}
+/// Kernels that access managed memory which stays on the host.
+auto managed_with(MemoryAdvice advice) {
+  return [advice](CopyDirection way, MeasurableDevice& device, const Arguments& arguments) {
+    ZeroCopyTrial wanted = kernels_of(access_of(way), arguments, whole(arguments, "count"));
+    wanted.memory = MemoryKind::managed;
+    wanted.advice = advice;
+    return zero_copy_kernels(device, wanted);
+  };
 }
 /// The kernels are timed, and the copies in the other direction outlast them.
 Trial zero_copy_beside(CopyDirection way, MeasurableDevice& device, const Arguments& arguments) {
@@ -174,6 +197,18 @@ std::vector<PrimitiveRow> zero_copy_rows() {
                     flushed_mapped_points, [](CopyDirection way, MeasurableDevice& device, const Arguments& arguments) {
                       return flushed(mapped_way(way, device, arguments));
                     });
+  rows.add_each_way("mapped.{read|write}.strided",
+                    "kernels that {read|write} mapped host memory 16 B at a time, a page apart", full_grid_points,
+                    mapped_in(ProbeKernel::Kind::strided));
+  rows.add_each_way("mapped.{read|write}.random",
+                    "kernels that {read|write} mapped host memory 16 B at a time, in random order", full_grid_points,
+                    mapped_in(ProbeKernel::Kind::random));
+  rows.add_each_way("managed.{read|write}.prefer-host",
+                    "kernels that {read|write} managed memory whose preferred location is the host", full_grid_points,
+                    managed_with(MemoryAdvice::prefer_host));
+  rows.add_each_way("managed.{read|write}.accessed-by-gpu",
+                    "kernels that {read|write} managed memory on the host that is mapped on the GPU", full_grid_points,
+                    managed_with(MemoryAdvice::accessed_by_gpu));
   for (const CopyDirection way : both_directions) {
     rows.add_way(way, "mapped.{read.beside.d2h|write.beside.h2d}",
                  "kernels that {read|write} mapped host memory beside copies {from|to} the GPU", beside_points,

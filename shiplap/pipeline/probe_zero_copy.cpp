@@ -94,6 +94,7 @@ class Probe {
     device_copy_ = device_.allocate(Place::gpu(), MemoryKind::device, copy_size * 2);
     device_.fill(host_copy_, 1);
     device_.fill(device_copy_, 2);
+    bring_to_host();
     empty_ = prepare_empty_launch(device_);
     launch_latency_ = median_of([&] { return empty_->run({.hold = true}).timeline.makespan; }, few_runs);
     for (const bool to_device : {false, true}) {
@@ -123,6 +124,23 @@ class Probe {
   static constexpr unsigned few_runs = 5;
   // The alignment is that of strategies with zero-copy, because a kernel may take another path with another alignment.
   static constexpr DeviceRing::Alignment aligned = DeviceRing::Alignment::in_array;
+
+  /// Moves the pages of managed arrays to the host, which the zero-copy kernels access there.
+  void bring_to_host() {
+    Schedule schedule;
+    std::vector<std::byte*> data;
+    const StreamId stream = schedule.add_stream("to the host");
+    for (const Array& array : job_.arrays) {
+      if (array.memory != MemoryKind::managed || array.data == nullptr) continue;
+      const Bytes size = size_on_host(array);
+      const BufferId buffer = schedule.add_buffer(
+          {.name = array.name, .place = Place::gpu(), .memory = MemoryKind::managed, .size = size});
+      data.push_back(array.data);
+      if (size.count > 0)
+        schedule.add({.what = Prefetch{{buffer, Bytes{0}, size}, Place::host()}, .stream = stream, .after = {}});
+    }
+    if (!schedule.ops.empty()) device_.prepare(schedule, {.buffers = data, .kernels = {}})->run();
+  }
 
   // Sets the items of the largest launch, by the bytes of the largest array that is cut.
   void choose_chunk() {
@@ -197,6 +215,7 @@ class Probe {
                   .place = Place::host(),
                   .memory = where_it_is ? array.memory : MemoryKind::pinned,
                   .size = where_it_is ? array.size : resident.size};
+      if (buffer.memory == MemoryKind::managed && mode.covers(array.role)) buffer.advice = MemoryAdvice::prefer_host;
       const BufferId of = schedule.add_buffer(std::move(buffer));
       kernel.operands.push_back(
           {{of, where_it_is ? part.offset : probe_offset(a, part), part.length}, access_mode(array.role), part.offset});
@@ -433,7 +452,7 @@ class Probe {
 std::vector<KernelCost::ZeroCopy> probe_zero_copy(MeasurableDevice& device, const Job& job, const Limits& limits,
                                                   Seconds budget) {
   const bool cut = has(job, [](Role role) { return is_input(role) || is_output(role); });
-  if (!job.each_byte_once.value_or(true) || !cut || array_memory(job) != ArrayMemory::pinned) return {};
+  if (!job.each_byte_once.value_or(true) || !cut || array_memory(job) == ArrayMemory::pageable) return {};
   if (std::ranges::any_of(job.arrays, [](const Array& a) { return size_on_host(a).count > 0 && a.data == nullptr; }))
     return {};
   return Probe(device, job, limits, budget).rows();

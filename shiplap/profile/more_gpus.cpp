@@ -22,7 +22,7 @@ namespace {
 using Origins = std::vector<std::size_t>;
 
 bool has_figures(const GpuModel& gpu) {
-  return gpu.launch_latency || gpu.kernel_gap || gpu.event_gap || gpu.handovers || gpu.resident_threads ||
+  return gpu.launch_latency || gpu.kernel_gap || gpu.handovers || gpu.resident_threads ||
          gpu.memory_bandwidth || gpu.copy_bandwidth || gpu.flop_rate;
 }
 

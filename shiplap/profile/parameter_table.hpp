@@ -184,11 +184,6 @@ void describe(V& v, Part& model) {
       "waiting op served was of the same stream.";
   for (const auto& [name, member] : handover_names) v.part(name, model.*member, meaning);
 }
-template <class V, Like<EventGap> Part>
-void describe(V& v, Part& gap) {
-  v.value({"idle", tags::gaps, "While no copies move."}, gap.idle, time_quantity);
-  v.value({"busy", tags::gaps, "While copies move."}, gap.busy, time_quantity);
-}
 template <class V, Like<GpuModel> Part>
 void describe(V& v, Part& gpu) {
   v.fact("name", gpu.name, "Name of the GPU that the driver reports.");
@@ -227,8 +222,6 @@ void describe(V& v, Part& gpu) {
       {"flop_rate", tags::none,
        "fp32 rate of a kernel of fused multiply-adds in registers. A fused multiply-add counts as two operations."},
       gpu.flop_rate, flop_rate_quantity);
-  v.optional_part("event_gap", gpu.event_gap,
-                  AbsentMeaning{"Time that events between two kernels of a stream add to kernel_gap.", "0"});
   v.optional_fact(
       "stream_groups", gpu.stream_groups, 1,
       AbsentMeaning{

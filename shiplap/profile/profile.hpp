@@ -228,21 +228,6 @@ inline constexpr std::array handover_names{HandoverName{"h2d_same_stream", &Hand
                                            HandoverName{"d2h_other_stream", &HandoverModel::d2h_other_stream},
                                            HandoverName{"kernels", &HandoverModel::kernels}};
 
-/// Time that is added to `GpuModel::kernel_gap` between two kernels of a stream when an event is recorded after the
-/// first kernel and the second one waits for an event that has completed long before.
-struct EventGap {
-  Interval<Seconds> idle;  ///< while no copies move
-  Interval<Seconds> busy;  ///< while copies move
-};
-/// A member of EventGap with its name in files.
-struct EventGapName {
-  std::string_view name;                ///< name in files
-  Interval<Seconds> EventGap::*member;  ///< the member
-};
-/// All members of EventGap.
-inline constexpr std::array event_gap_names{EventGapName{"idle", &EventGap::idle},
-                                            EventGapName{"busy", &EventGap::busy}};
-
 /// Parameters of one GPU. Profile::missing lists absent parameters.
 struct GpuModel {
   std::string name;                                   ///< name as the driver reports it: "NVIDIA H200"
@@ -257,7 +242,6 @@ struct GpuModel {
   bool concurrent_kernels = true;                   ///< whether kernels of different streams can run at the same time
   Parameter<Seconds> launch_latency;                ///< time of an empty kernel between two events
   Parameter<Seconds> kernel_gap;           ///< time from the end of a kernel to the start of the next one in its stream
-  std::optional<EventGap> event_gap{};     ///< absent: events add no time
   std::optional<HandoverModel> handovers;  ///< absent: handovers take no time
   Parameter<double> resident_threads;      ///< threads that the GPU holds at once
   Parameter<Bandwidth> memory_bandwidth;   ///< rate of a kernel that accesses device memory; reads and writes count

@@ -247,7 +247,7 @@ bool can_be_held(const Schedule& schedule) {
     return from.is_gpu() && to.is_gpu() && from != to;
   };
   return first_blocking(schedule).is_none() && std::ranges::none_of(schedule.ops, through_host) &&
-         std::ranges::none_of(schedule.buffers, [](const Buffer& b) { return b.memory == MemoryKind::managed; });
+         std::ranges::none_of(schedule.buffers, pages_move);
 }
 
 bool is_allocated_by_op(const Schedule& schedule, BufferId buffer) {

@@ -15,13 +15,29 @@
 
 namespace shiplap {
 
+/// Advice to the driver on a buffer in managed memory (cudaMemAdvise). It is given when an execution is made, and taken
+/// back with the last execution that gave it.
+enum class MemoryAdvice : std::uint8_t {
+  none,
+  read_mostly,      ///< pages are duplicated where they are read, and a write removes all duplicates
+  prefer_host,      ///< pages on the host stay there, and kernels access them over the link (preferred location)
+  accessed_by_gpu,  ///< pages are mapped on the first GPU where they are, so that its accesses do not move them
+};
+
 /// Memory that ops work on. The bindings give its address when the schedule runs.
 struct Buffer {
-  std::string name;                        ///< name in messages and pictures
-  Place place;                             ///< place of the memory
-  MemoryKind memory = MemoryKind::device;  ///< kind of the memory
-  Bytes size;                              ///< size of the buffer
+  std::string name;                          ///< name in messages and pictures
+  Place place;                               ///< place of the memory
+  MemoryKind memory = MemoryKind::device;    ///< kind of the memory
+  Bytes size;                                ///< size of the buffer
+  MemoryAdvice advice = MemoryAdvice::none;  ///< advice to the driver; only managed memory has any
 };
+
+/// Whether pages of the buffer move to the processor that accesses them.
+inline bool pages_move(const Buffer& buffer) {
+  const bool stay = buffer.advice == MemoryAdvice::prefer_host || buffer.advice == MemoryAdvice::accessed_by_gpu;
+  return buffer.memory == MemoryKind::managed && !stay;
+}
 
 /// A contiguous range of bytes in one buffer.
 struct Region {

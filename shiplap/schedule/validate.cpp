@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <iterator>
 #include <utility>
 
 #include "shiplap/core/error.hpp"
@@ -301,6 +302,16 @@ std::vector<std::string> streams_without_gpu(const Schedule& schedule) {
   return found;
 }
 
+/// Returns one sentence for each buffer with advice that its memory cannot follow.
+std::vector<std::string> advice_in_vain(const Schedule& schedule) {
+  std::vector<std::string> found;
+  for (const Buffer& buffer : schedule.buffers)
+    if (buffer.advice != MemoryAdvice::none && buffer.memory != MemoryKind::managed)
+      found.push_back(fmt::format("buffer {} has advice, but is {} memory; only managed memory follows advice",
+                                  buffer.name, to_string(buffer.memory)));
+  return found;
+}
+
 /// Returns one sentence for each op that uses a buffer which an op of the schedule allocates. Allocations in schedules
 /// only exist to be timed; other ops do not get the address.
 std::vector<std::string> uses_of_allocated(const Schedule& schedule, std::size_t limit) {
@@ -347,6 +358,7 @@ std::vector<std::string> destroyed_too_often(const Schedule& schedule) {
 
 std::vector<std::string> problems(const Schedule& schedule, std::size_t limit) {
   std::vector<std::string> found = streams_without_gpu(schedule);
+  std::ranges::copy(advice_in_vain(schedule), std::back_inserter(found));
   Obtained obtained{.allocated = std::vector<bool>(schedule.buffers.size())};
   for (std::uint32_t i = 0; i < schedule.ops.size() && found.size() < limit; ++i)
     OpCheck(schedule, OpId{i}, obtained, found).check();

@@ -11,11 +11,7 @@ void HostAgents::start(const Schedule& schedule, OpStates& ops) {
   if (schedule.as_graph) return launch_graph();
   submission_ = submission(schedule);
   steps_done_.assign(schedule.ops.size(), -1);
-  for (const auto& steps : submission_.agents) {
-    agents_.push_back({.steps = &steps});
-    for (const Step& step : steps)
-      if (step.kind == Step::Kind::record) ops[step.op.index()].recorded = true;
-  }
+  for (const auto& steps : submission_.agents) agents_.push_back({.steps = &steps});
   for (AgentIndex a = 0; a < agents_.size(); ++a) make_calls(a);
 }
 

@@ -21,7 +21,6 @@ struct OpState {
   bool holds_call = false;            ///< its own time includes the call that submits it
   bool to_device = false;
   bool moves_pages = false;  ///< it is a prefetch of managed memory
-  bool recorded = false;     ///< an event is recorded after it in its stream
   bool touches = false;      ///< an agent touches `bytes` of managed memory that are on a GPU
   std::uint32_t gpu = 0;
   StreamIndex stream = 0;

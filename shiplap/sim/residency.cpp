@@ -7,7 +7,7 @@ namespace shiplap::sim {
 Residency::Residency(const Schedule& schedule) {
   for (const Buffer& buffer : schedule.buffers) {
     Stretches& stretches = buffers_.emplace_back();
-    if (buffer.memory == MemoryKind::managed && buffer.size.count > 0)
+    if (pages_move(buffer) && buffer.size.count > 0)
       stretches.emplace(0, Stretch{.end = buffer.size.count, .place = buffer.place});
   }
 }

@@ -14,6 +14,7 @@ class Residency {
  public:
   explicit Residency(const Schedule&);
 
+  /// Whether the buffer is in managed memory whose pages move to where they are accessed.
   bool is_managed(BufferId) const;
   /// Moves the region to `to`. Returns the bytes that were elsewhere.
   Bytes move(const Region&, Place to);
@@ -26,7 +27,7 @@ class Residency {
   using Stretches = std::map<std::uint64_t, Stretch>;  // by first byte; together they cover the whole buffer
   static void split(Stretches&, std::uint64_t at);
 
-  std::vector<Stretches> buffers_;  // by buffer; empty for memory that is not managed
+  std::vector<Stretches> buffers_;  // by buffer; empty for memory whose pages do not move
 };
 
 }  // namespace shiplap::sim

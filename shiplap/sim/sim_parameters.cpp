@@ -35,9 +35,7 @@ SimParameters::SimParameters(const Profile& profile) : profile_(&profile) {
                  .concurrent_kernels = model.concurrent_kernels,
                  .launch_latency = or_zero(model.launch_latency),
                  .kernel_gap = or_zero(model.kernel_gap),
-                 .event_gap = {},
                  .handovers = {}});
-    if (model.event_gap) gpu.event_gap = {model.event_gap->idle.value.count(), model.event_gap->busy.value.count()};
     if (!model.handovers) continue;
     for (std::size_t i = 0; i < handover_names.size(); ++i) {
       const Handover& handover = (*model.handovers).*handover_names[i].member;

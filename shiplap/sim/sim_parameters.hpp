@@ -47,7 +47,6 @@ struct Gpu {
   bool concurrent_kernels = true;
   double launch_latency = 0;
   double kernel_gap = 0;
-  HandoverFigures event_gap;  ///< added to `kernel_gap` where an event is recorded between two kernels of a stream
   std::array<HandoverFigures, handover_names.size()> handovers{};
 };
 

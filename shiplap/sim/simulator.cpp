@@ -200,9 +200,7 @@ void Simulator::kernel_ready(OpIndex index, double now) {
   gpus_[op.gpu].link.set_kernel_waits(op.stream, false, now);
   double time = op.ready + op.latency;
   if (op.stream_before != no_op) {
-    const OpState& before = ops_[op.stream_before];
-    const double gap = gpus_[op.gpu].figures.kernel_gap;
-    time = std::max(time, before.end + gap + (before.recorded ? event_gap(before) : 0));
+    time = std::max(time, ops_[op.stream_before].end + gpus_[op.gpu].figures.kernel_gap);
   }
   timers_.set({.time = std::max(time, now), .op = index, .moment = Moment::kernel_arrives});
 }
@@ -264,12 +262,6 @@ double Simulator::handover(const OpState& from, const OpState& to) const {
                                 ? (same_stream ? HandoverKind::h2d_same_stream : HandoverKind::h2d_other_stream)
                                 : (same_stream ? HandoverKind::d2h_same_stream : HandoverKind::d2h_other_stream);
   return figures(kind, copy.copy_engine->is_opposite_occupied());
-}
-
-// The time that an event, recorded after the kernel `before`, adds to the gap after that kernel.
-double Simulator::event_gap(const OpState& before) const {
-  const GpuResources& gpu = gpus_[before.gpu];
-  return gpu.copies_move() ? gpu.figures.event_gap.busy : gpu.figures.event_gap.idle;
 }
 
 Timeline Simulator::timeline() const {

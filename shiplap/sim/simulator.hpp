@@ -36,8 +36,8 @@ namespace shiplap::sim {
 ///   the copy has ended. Agents that copy or touch memory at the same time share the bandwidth of the host's memory.
 /// - Pages of managed memory move in a prefetch, or when a kernel or a host thread touches them while they are
 ///   elsewhere. The time of that kernel or thread is longer by the time of the move.
-/// - A kernel arrives at max(ready + launch latency, end of the previous kernel in its stream + kernel gap). The gap is
-///   longer by the event gap when an event is recorded after the previous kernel. Its blocks start as SMs have space.
+/// - A kernel arrives at max(ready + launch latency, end of the previous kernel in its stream + kernel gap). Its blocks
+///   start as SMs have space.
 class Simulator {
  public:
   Simulator(const Schedule&, const SimParameters&, bool held);
@@ -61,7 +61,6 @@ class Simulator {
   void start_host(OpIndex, double now);
   void ended(OpIndex, double now);
   double handover(const OpState& from, const OpState& to) const;
-  double event_gap(const OpState& before) const;
 
   const SimParameters& machine_;
   OpStates ops_;

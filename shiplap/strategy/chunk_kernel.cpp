@@ -10,21 +10,6 @@ namespace {
 /// not measured.
 constexpr Bytes bytes_per_access = 16_B;
 
-/// The measured times of the kernel with these operands in host memory; nullopt when they were not measured.
-std::optional<MeasuredFlow> measured_flow(const Job& job, ItemRange range, const ChunkMemory& memory,
-                                          std::uint64_t max_blocks) {
-  bool in = false;
-  bool out = false;
-  for (std::size_t a = 0; a < job.arrays.size(); ++a)
-    if (memory.is_zero_copy(a) && job.arrays[a].size.count > 0) (job.arrays[a].role == Role::in ? in : out) = true;
-  const auto row = job.cost.zero_copy_at(in, out, max_blocks, blocks_of(job, range.count));
-  if (!row) return std::nullopt;
-  const std::uint64_t items = average_items(job, range);
-  const Seconds alone = std::max(row->at(items), job.cost.at(items));
-  return MeasuredFlow{
-      .alone = alone, .beside_copies = std::max(alone, row->beside_at(items)), .copies_beside = row->copies_beside};
-}
-
 }  // namespace
 
 Bytes bytes_in_flight(const Job& job, std::uint64_t blocks, const Limits& limits) {
@@ -55,21 +40,37 @@ Kernel launch_over(const Job& job, ItemRange range, const Limits& limits, std::u
   return kernel;
 }
 
-Kernel chunk_kernel(const Job& job, ItemRange range, std::uint32_t chunk, const Limits& limits,
-                    const ChunkMemory& memory, std::uint64_t max_blocks, std::uint64_t at_once) {
-  Kernel kernel = launch_over(job, range, limits, max_blocks, at_once);
+void add_flows(const Job& job, Kernel& kernel, ItemRange range, const Limits& limits, std::uint64_t max_blocks,
+               const std::function<bool(std::size_t array)>& over_link) {
   const Bytes in_flight = bytes_in_flight(job, kernel.blocks, limits);
+  bool in = false;
+  bool out = false;
   for (std::size_t a = 0; a < job.arrays.size(); ++a) {
-    kernel.operands.push_back(memory.operand(a, chunk));
-    const Region& region = kernel.operands.back().region;
-    if (!memory.is_zero_copy(a) || region.length.count == 0) continue;
+    if (!over_link(a)) continue;
+    const Role role = job.arrays[a].role;
+    if (job.arrays[a].size.count > 0) (role == Role::in ? in : out) = true;
+    const Region& region = kernel.operands[a].region;
+    if (region.length.count == 0) continue;
     const auto add_flow = [&](AccessMode mode) {
       kernel.flows.push_back({.buffer = region.buffer, .mode = mode, .bytes = region.length, .in_flight = in_flight});
     };
-    if (job.arrays[a].role != Role::out) add_flow(AccessMode::read);
-    if (job.arrays[a].role != Role::in) add_flow(AccessMode::write);
+    if (role != Role::out) add_flow(AccessMode::read);
+    if (role != Role::in) add_flow(AccessMode::write);
   }
-  if (!kernel.flows.empty()) kernel.measured = measured_flow(job, range, memory, max_blocks);
+  if (kernel.flows.empty()) return;
+  const auto row = job.cost.zero_copy_at(in, out, max_blocks, blocks_of(job, range.count));
+  if (!row) return;
+  const std::uint64_t items = average_items(job, range);
+  const Seconds alone = std::max(row->at(items), job.cost.at(items));
+  kernel.measured = MeasuredFlow{
+      .alone = alone, .beside_copies = std::max(alone, row->beside_at(items)), .copies_beside = row->copies_beside};
+}
+
+Kernel chunk_kernel(const Job& job, ItemRange range, std::uint32_t chunk, const Limits& limits,
+                    const ChunkMemory& memory, std::uint64_t max_blocks, std::uint64_t at_once) {
+  Kernel kernel = launch_over(job, range, limits, max_blocks, at_once);
+  for (std::size_t a = 0; a < job.arrays.size(); ++a) kernel.operands.push_back(memory.operand(a, chunk));
+  add_flows(job, kernel, range, limits, max_blocks, [&](std::size_t a) { return memory.is_zero_copy(a); });
   return kernel;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 
 #include "shiplap/strategy/chunk_memory.hpp"
 
@@ -17,6 +18,11 @@ Kernel untimed_launch(const Job&, ItemRange, const Limits&, std::uint64_t max_bl
 /// A launch over these items with at most `max_blocks` blocks (0: no limit) and without operands. At most `at_once`
 /// such launches run at the same time.
 Kernel launch_over(const Job&, ItemRange, const Limits&, std::uint64_t max_blocks = 0, std::uint64_t at_once = 1);
+
+/// Adds to a launch over these items that has the job's arrays as operands, in their order, the flows of those that it
+/// accesses over the link, and the measured times when the kernel was measured with them.
+void add_flows(const Job&, Kernel&, ItemRange, const Limits&, std::uint64_t max_blocks,
+               const std::function<bool(std::size_t array)>& over_link);
 
 /// The launch over a chunk with its operands. Operands in host memory add flows over the link, and the measured times
 /// when the kernel was measured with them.

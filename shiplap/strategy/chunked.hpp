@@ -41,5 +41,6 @@ extern const Strategy pageable_strategy;
 extern const Strategy staged_strategy;
 extern const Strategy managed_strategy;
 extern const Strategy managed_prefetch_strategy;
+extern const Strategy managed_implicit_strategy;
 
 }  // namespace shiplap

@@ -1,6 +1,8 @@
 // Strategies for arrays in managed memory, whose pages move to the processor that touches them.
 // managed: the kernel faults the pages to the GPU, and then host threads fault the results back to the host.
 // managed-prefetch: pages are prefetched to the GPU before the kernel of each chunk, and results to the host after it.
+// managed-implicit: pages stay on the host by advice to the driver, and the kernel accesses them over the link, as
+// implicit does with pinned memory.
 // Each direction has a host thread of its own, because a prefetch call may return only when the pages have moved.
 #include <fmt/format.h>
 
@@ -20,8 +22,9 @@ Region in_array(std::size_t array, const ByteRange& bytes) {
 }
 
 /// The launch over these items. The buffers of scratch arrays on the GPU follow those of all arrays.
-Op launch(const Job& job, const Limits& limits, StreamId stream, std::uint32_t chunk, const ItemRange& range) {
-  Kernel kernel = launch_over(job, range, limits);
+Op launch(const Job& job, const Limits& limits, StreamId stream, std::uint32_t chunk, const ItemRange& range,
+          std::uint64_t max_grid = 0) {
+  Kernel kernel = launch_over(job, range, limits, max_grid);
   auto scratch = static_cast<std::uint32_t>(job.arrays.size());
   for (std::size_t a = 0; a < job.arrays.size(); ++a) {
     const Array& array = job.arrays[a];
@@ -114,20 +117,24 @@ Schedule managed_schedule(const Job& job, const Choice& choice, const Limits& li
   return schedule;
 }
 
-Schedule prefetch_schedule(const Job& job, const Choice& choice, const Limits& limits) {
-  require_one_gpu(choice, "managed-prefetch");
-  require_memory(job, ArrayMemory::managed, "managed-prefetch");
-  require_single_calls(choice, "managed-prefetch");
-  Schedule schedule;
-  add_arrays(job, schedule, limits);
-  schedule.agents = {{.name = "in", .numa_node = {}}, {.name = "out", .numa_node = {}}};
-  const StreamId in = schedule.add_stream("in");
-  const StreamId compute = schedule.add_stream("compute");
-  const StreamId out = schedule.add_stream("out");
-  schedule.add_kernel(job.name.substr(0, job.name.find(':')));
-  // Adds a prefetch and returns its id, or none when there are no bytes to move.
-  const auto move = [&](std::size_t array, const ByteRange& bytes, Place to, std::uint32_t chunk, OpId after) {
-    if (bytes.length.count == 0) return OpId{};
+/// The parts of a schedule with prefetches: a stream and an agent for each direction, and a stream for the kernels.
+struct PrefetchStreams {
+  const Job& job;
+  Schedule& schedule;
+  StreamId in;
+  StreamId compute;
+  StreamId out;
+
+  PrefetchStreams(const Job& of, Schedule& to) : job(of), schedule(to) {
+    schedule.agents = {{.name = "in", .numa_node = {}}, {.name = "out", .numa_node = {}}};
+    in = schedule.add_stream("in");
+    compute = schedule.add_stream("compute");
+    out = schedule.add_stream("out");
+    schedule.add_kernel(job.name.substr(0, job.name.find(':')));
+  }
+  /// Adds a prefetch and returns its id, or none when there are no bytes to move.
+  OpId move(std::size_t array, const ByteRange& bytes, Place to, std::uint32_t chunk, OpId after) const {
+    if (bytes.length.count == 0) return {};
     const Region region = in_array(job.arrays[array].prefix_of.value_or(array), bytes);
     Op op{.what = Prefetch{region, to},
           .stream = to.is_gpu() ? in : out,
@@ -136,7 +143,16 @@ Schedule prefetch_schedule(const Job& job, const Choice& choice, const Limits& l
           .chunk = chunk};
     if (!after.is_none()) op.after.push_back(after);
     return schedule.add(std::move(op));
-  };
+  }
+};
+
+Schedule prefetch_schedule(const Job& job, const Choice& choice, const Limits& limits) {
+  require_one_gpu(choice, "managed-prefetch");
+  require_memory(job, ArrayMemory::managed, "managed-prefetch");
+  require_single_calls(choice, "managed-prefetch");
+  Schedule schedule;
+  add_arrays(job, schedule, limits);
+  const PrefetchStreams streams(job, schedule);
   const auto ranges = cut_into_chunks(job, choice.chunks);
   std::vector<std::vector<ChunkReach>> cut;
   for (const Array& a : job.arrays) {
@@ -148,19 +164,51 @@ Schedule prefetch_schedule(const Job& job, const Choice& choice, const Limits& l
     OpId moved;
     for (std::size_t a = 0; a < job.arrays.size(); ++a)
       if (job.arrays[a].role != Role::scratch && (!stays(job.arrays[a].role) || c == 0)) {
-        const OpId op = move(a, without_prefix(job, a, cut[a][c].fresh), Place::gpu(), c, {});
+        const OpId op = streams.move(a, without_prefix(job, a, cut[a][c].fresh), Place::gpu(), c, {});
         if (!op.is_none()) moved = op;
       }
-    Op op = launch(job, limits, compute, c, ranges[c]);
+    Op op = launch(job, limits, streams.compute, c, ranges[c]);
     if (!moved.is_none()) op.after.push_back(moved);
     const OpId launched = schedule.add(std::move(op));
     OpId after = launched;
     for (std::size_t a = 0; a < job.arrays.size(); ++a)
       if (is_output(job.arrays[a].role) || (job.arrays[a].role == Role::carried && c + 1 == ranges.size())) {
         // Later results of the chunk are in the same stream, so only the first one needs the dependency.
-        if (!move(a, cut[a][c].fresh, Place::host(), c, after).is_none()) after = {};
+        if (!streams.move(a, cut[a][c].fresh, Place::host(), c, after).is_none()) after = {};
       }
   }
+  return schedule;
+}
+
+/// Whether the kernel of managed-implicit accesses the array over the link.
+bool stays_on_host(const Array& array) { return !stays(array.role) && array.role != Role::scratch; }
+
+/// The arrays that stay on the GPU are prefetched, because its kernels read them again and again.
+Schedule managed_implicit_schedule(const Job& job, const Choice& choice, const Limits& limits) {
+  require_one_gpu(choice, "managed-implicit");
+  require_memory(job, ArrayMemory::managed, "managed-implicit");
+  require_single_calls(choice, "managed-implicit");
+  require_zero_copy(job);
+  Schedule schedule;
+  add_arrays(job, schedule, limits);
+  const PrefetchStreams streams(job, schedule);
+  OpId moved;
+  for (std::size_t a = 0; a < job.arrays.size(); ++a) {
+    if (stays_on_host(job.arrays[a])) schedule.buffers[a].advice = MemoryAdvice::prefer_host;
+    if (!stays(job.arrays[a].role)) continue;
+    const OpId op = streams.move(a, {Bytes{0}, job.arrays[a].size}, Place::gpu(), 0, {});
+    if (!op.is_none()) moved = op;
+  }
+  Op op = launch(job, limits, streams.compute, 0, {0, job.items}, choice.max_grid);
+  auto& kernel = std::get<Kernel>(op.what);
+  add_flows(job, kernel, {0, job.items}, limits, choice.max_grid,
+            [&](std::size_t a) { return stays_on_host(job.arrays[a]); });
+  if (!moved.is_none()) op.after.push_back(moved);
+  OpId after = schedule.add(std::move(op));
+  for (std::size_t a = 0; a < job.arrays.size(); ++a)
+    if (job.arrays[a].role == Role::carried &&
+        !streams.move(a, {Bytes{0}, job.arrays[a].size}, Place::host(), 0, after).is_none())
+      after = {};
   return schedule;
 }
 
@@ -181,5 +229,14 @@ const Strategy managed_prefetch_strategy{.name = "managed-prefetch",
                                          .model_error = model_error::managed_prefetch,
                                          .schedule = prefetch_schedule,
                                          .closed_form = no_closed_form};
+
+const Strategy managed_implicit_strategy{
+    .name = "managed-implicit",
+    .summary = "the kernel accesses managed memory that stays on the host",
+    .zero_copy = true,
+    .memory = ArrayMemory::managed,
+    .model_error = model_error::implicit,
+    .schedule = managed_implicit_schedule,
+    .closed_form = no_closed_form};
 
 }  // namespace shiplap

@@ -25,7 +25,7 @@ void require_zero_copy(const Job& job) {
   throw Unsupported(fmt::format(
       "the kernel of {} is not known to touch each byte about once, and repeated accesses to host memory would cross "
       "the "
-      "link each time: copy the arrays, say `.zero_copy_suits`, or plan on a GPU with pinned arrays, where "
+      "link each time: copy the arrays, say `.zero_copy_suits`, or plan on a GPU with pinned or managed arrays, where "
       "zero-copy is measured",
       job.name));
 }

@@ -259,7 +259,7 @@ class [[nodiscard]] DescribedJob : public Job {
   }
   /// States that the kernel reads and writes each byte of its arrays about once, spread over its time. Zero-copy
   /// strategies are then considered on any node. Without this call they are considered only if the kernel was measured
-  /// with zero-copy, as `plan` does on a GPU for pinned arrays.
+  /// with zero-copy, as `plan` does on a GPU for pinned and managed arrays.
   DescribedJob zero_copy_suits() const {
     return changed([](Job& job) { job.each_byte_once = true; });
   }

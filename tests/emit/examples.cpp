@@ -133,6 +133,7 @@ std::vector<Example> interpreted_examples() {
           make("staged_ring", add, {.strategy = "staged", .chunks = 16, .ring = 5, .threads = 2}),
           make("managed", saxpy, {.strategy = "managed", .threads = 2}),
           make("managed_prefetch", add, {.strategy = "managed-prefetch", .chunks = 4}),
+          make("managed_implicit", add, {.strategy = "managed-implicit"}),
           stated(),
           roles("roles", false),
           roles("roles_batched", true)};

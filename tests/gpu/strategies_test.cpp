@@ -1,6 +1,10 @@
 // Every strategy on a real GPU: what comes out equals the host reference, run after run.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
+#include <vector>
+
 #include "shiplap/pipeline/probe.hpp"
 #include "shiplap/pipeline/run.hpp"
 #include "shiplap/pipeline/workload_data.hpp"
@@ -43,6 +47,26 @@ TEST_F(StrategiesOnGpu, are_run_and_measured_against_ideal_overlap_from_any_memo
     EXPECT_TRUE(report.verified()) << to_string(choice) << ": " << *report.difference;
     EXPECT_GT(report.ideal_overlap.value().value, Seconds{0}) << to_string(choice);
   }
+}
+
+TEST_F(StrategiesOnGpu, access_managed_memory_that_stays_on_the_host_as_fast_as_mapped_memory) {
+  Workload workload = with_cost(find_workload("saxpy:n=16Mi"));
+  std::map<MemoryKind, Seconds> times;
+  for (const MemoryKind memory : {MemoryKind::pinned, MemoryKind::managed}) {
+    for (Array& array : workload.job.arrays) array.memory = memory;
+    WorkloadData data(*device, workload);
+    const Choice choice{.strategy = memory == MemoryKind::pinned ? "implicit" : "managed-implicit"};
+    auto prepared = prepare(*device, data.job(), choice, {.device_memory = 1_GiB});
+    std::vector<Seconds> runs;
+    for (int run = 0; run < 5; ++run) {
+      data.refill();
+      runs.push_back(prepared.run().timeline.makespan);
+      EXPECT_EQ(data.verify(), "") << choice.strategy << " " << run;
+    }
+    std::ranges::sort(runs);
+    times[memory] = runs[runs.size() / 2];
+  }
+  EXPECT_NEAR(times[MemoryKind::managed] / times[MemoryKind::pinned], 1, 0.2);
 }
 
 TEST_F(StrategiesOnGpu, stage_through_device_memory_that_holds_a_part_of_the_arrays) {

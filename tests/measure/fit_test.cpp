@@ -85,7 +85,7 @@ TEST(Fit, lists_what_was_not_measured_instead_of_inventing_it) {
   const Profile profile = fit({}, some_device());
   EXPECT_TRUE(profile.links.empty());
   for (const char* parameter :
-       {"links", "gpus[0].launch_latency", "gpus[0].kernel_gap", "gpus[0].event_gap", "gpus[0].handovers",
+       {"links", "gpus[0].launch_latency", "gpus[0].kernel_gap", "gpus[0].engine_order", "gpus[0].implicit_sync", "gpus[0].handovers",
         "gpus[0].resident_threads", "gpus[0].memory_bandwidth", "gpus[0].flop_rate", "submission.copy",
         "submission.launch", "submission.event_record", "submission.event_wait"})
     EXPECT_TRUE(lists(profile, parameter)) << parameter;
@@ -154,25 +154,23 @@ TEST(Fit, has_no_negative_costs) {
   EXPECT_NO_THROW(profile_from_json(to_json(profile), "test"));
 }
 
-TEST(Fit, finds_what_events_between_kernels_take_by_differences_of_differences) {
-  std::vector<Measurement> measurements;
-  const auto add = [&](const char* primitive, const char* count, double few, double many,
-                       std::map<std::string, double> which, double period) {
-    for (const double n : {few, many}) {
-      which[count] = n;
-      measurements.push_back(events(primitive, which, 5 + n * period));
+TEST(Fit, finds_the_order_of_copy_engines_and_implicit_synchronisation_by_copies_behind_kernels) {
+  // Times in µs of a copy alone, behind a kernel of one wave of 10 µs, and behind one of four waves.
+  const auto found = [](const std::array<double, 3>& h2d, const std::array<double, 3>& d2h) {
+    std::vector<Measurement> measurements;
+    for (std::size_t i = 0; i < 3; ++i) {
+      const std::map<std::string, double> which{{"bytes", 65536}, {"blocks", i == 0 ? 0. : i == 1 ? 264. : 1056.}};
+      measurements.push_back(events("behind.h2d", which, h2d[i]));
+      measurements.push_back(events("behind.d2h", which, d2h[i]));
     }
+    const GpuModel gpu = fit(measurements, some_device()).gpus[0];
+    return std::pair{gpu.engine_order, gpu.implicit_sync};
   };
-  for (const double busy : {0.0, 1.0})
-    for (const double recorded : {0.0, 1.0})
-      for (const double waiting : {0.0, 1.0})
-        add("apart.kernels", "kernels", 8, 40, {{"recorded", recorded}, {"waiting", waiting}, {"busy", busy}},
-            11.5 + 0.3 * busy + 0.1 * recorded + 0.05 * waiting + (0.1 + 0.4 * busy) * recorded * waiting);
-  const Profile profile = fit(measurements, some_device());
-  const auto& gap = profile.gpus[0].event_gap;
-  ASSERT_TRUE(gap);
-  EXPECT_NEAR(in_microseconds(gap->idle.value), 0.25, 1e-9);
-  EXPECT_NEAR(in_microseconds(gap->busy.value), 0.65, 1e-9);
+  using Found = std::pair<EngineOrder, ImplicitSync>;
+  EXPECT_EQ(found({4, 4.5, 5}, {4, 5, 4.5}), (Found{EngineOrder::readiness, ImplicitSync::none}));
+  EXPECT_EQ(found({4, 16, 46}, {4, 5, 5}), (Found{EngineOrder::submission, ImplicitSync::none}));
+  EXPECT_EQ(found({4, 5, 5}, {4, 5, 34}), (Found{EngineOrder::readiness, ImplicitSync::until_started}));
+  EXPECT_EQ(found({4, 5, 5}, {4, 14, 44}), (Found{EngineOrder::readiness, ImplicitSync::until_ended}));
 }
 
 TEST(Fit, finds_the_groups_of_streams_by_the_turns_that_the_first_and_the_second_have) {

@@ -59,12 +59,8 @@ std::vector<Compared> compare_parameters(const Profile& truth, const Profile& fi
   const GpuModel& found = fitted.gpus[0];
   add("launch latency", gpu.launch_latency, found.launch_latency);
   add("kernel gap", gpu.kernel_gap, found.kernel_gap);
-  EXPECT_TRUE(found.event_gap);
-  for (const auto& [name, member] : event_gap_names) {
-    if (!found.event_gap) break;
-    add(fmt::format("event gap {}", name), Parameter<Seconds>((*gpu.event_gap).*member),
-        Parameter<Seconds>((*found.event_gap).*member));
-  }
+  EXPECT_EQ(found.engine_order, gpu.engine_order);
+  EXPECT_EQ(found.implicit_sync, gpu.implicit_sync);
   EXPECT_TRUE(found.handovers);
   for (const auto& [name, member] : handover_names) {
     if (!found.handovers) break;
@@ -236,7 +232,7 @@ double widest(const std::string& name) {
   // What a long chain takes beyond its copies and kernels; and small differences of long times.
   if (is(name, "handover")) return std::numeric_limits<double>::infinity();
   if (is(name, "waiting streams")) return std::numeric_limits<double>::infinity();
-  if (is(name, "event gap") || is(name, "launch of reads")) return std::numeric_limits<double>::infinity();
+  if (is(name, "launch of reads")) return std::numeric_limits<double>::infinity();
   // In a period in step, long kernels may leave the copies next to nothing.
   if ((is(name, "write_beside_h2d") || is(name, "read_beside_d2h")) && is(name, "copy"))
     return std::numeric_limits<double>::infinity();

@@ -69,9 +69,6 @@ TEST_F(ProfileFile, loading_what_was_saved_gives_the_same_values) {
   EXPECT_TRUE(gpu.concurrent_kernels);
   expect_same(*gpu.launch_latency, Interval<Seconds>::exact(microseconds(2.3)));
   expect_same(*gpu.kernel_gap, Interval<Seconds>::exact(microseconds(1.1)));
-  ASSERT_TRUE(gpu.event_gap);
-  for (const auto& [name, member] : event_gap_names)
-    expect_same((*gpu.event_gap).*member, (*saved.gpus[0].event_gap).*member);
   ASSERT_TRUE(gpu.handovers);
   for (const auto& [name, member] : handover_names) {
     expect_same(((*gpu.handovers).*member).idle, ((*saved.gpus[0].handovers).*member).idle);
@@ -181,8 +178,8 @@ TEST(ParameterHash, differs_when_any_parameter_differs) {
   const std::string hash = parameter_hash(planted_profile());
   const std::vector<std::function<void(Profile&)>> changes{
       [](Profile& p) { p.gpus[0].kernel_gap->high += microseconds(0.001); },
-      [](Profile& p) { p.gpus[0].event_gap->busy.value += microseconds(0.001); },
-      [](Profile& p) { p.gpus[0].event_gap.reset(); },
+      [](Profile& p) { p.gpus[0].handovers->kernels.busy.value += microseconds(0.001); },
+      [](Profile& p) { p.gpus[0].handovers.reset(); },
       [](Profile& p) { p.links[0].zero_copy->read[0].rate.value.bytes_per_second += 1000; },
       [](Profile& p) { p.links[0].zero_copy->write_beside_h2d.pop_back(); },
       [](Profile& p) { p.gpus[0].flop_rate.reset(); },
@@ -203,13 +200,13 @@ TEST(ParameterHash, differs_when_any_parameter_differs) {
 
 TEST(ProfileJson, may_lack_what_is_absent_with_a_reason_only) {
   Profile lacking = planted_profile();
-  lacking.gpus[0].event_gap.reset();
+  lacking.gpus[0].handovers.reset();
   lacking.gpus[0].stream_groups.reset();
   EXPECT_NE(refusal(to_json(lacking)), "");
-  lacking.missing.push_back({"gpus[0].event_gap", "not measured"});
+  lacking.missing.push_back({"gpus[0].handovers", "not measured"});
   lacking.missing.push_back({"gpus[0].stream_groups", "not measured"});
   const Profile read = profile_from_json(to_json(lacking), "test");
-  EXPECT_FALSE(read.gpus[0].event_gap);
+  EXPECT_FALSE(read.gpus[0].handovers);
   EXPECT_FALSE(read.gpus[0].stream_groups);
   EXPECT_EQ(parameter_hash(read), parameter_hash(lacking));
 }

@@ -30,9 +30,9 @@ TEST(Assumptions, are_none_where_the_profile_lacks_nothing) {
 
 TEST(Assumptions, say_what_is_absent_what_is_assumed_and_what_to_do) {
   Profile profile = measured_profile();
-  profile.gpus[0].event_gap.reset();
+  profile.gpus[0].handovers.reset();
   EXPECT_THAT(assumptions(profile),
-              ElementsAre("profile node lacks event_gap; assuming 0 (measure the node again to fill it)"));
+              ElementsAre("profile node lacks handovers; assuming 0 (measure the node again to fill it)"));
 }
 
 TEST(Assumptions, are_one_sentence_whatever_is_absent) {
@@ -99,7 +99,6 @@ TEST(Assumptions, let_a_job_be_simulated_without_any_of_them) {
   GpuModel& gpu = profile.gpus[0];
   gpu.launch_latency.reset();
   gpu.kernel_gap.reset();
-  gpu.event_gap.reset();
   gpu.handovers.reset();
   gpu.stream_groups.reset();
   profile.links[0].waiting_streams.reset();

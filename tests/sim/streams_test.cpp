@@ -42,49 +42,6 @@ Seconds watched_copies(std::uint32_t streams) {
   return simulate(s, p, {.held = true}).timeline.spans[18].end;
 }
 
-/// Two kernels of 1 ms in one stream, launched in 30 us and 10 us apart.
-struct TwoKernels {
-  bool waited_for = false;  ///< the first one, by another stream
-  bool graph = false;
-  bool copy = false;    ///< one moves meanwhile
-  bool mapped = false;  ///< both read host memory too
-  std::optional<EventGap> event_gap =
-      EventGap{.idle = Interval<Seconds>::exact(microseconds(1)), .busy = Interval<Seconds>::exact(microseconds(2))};
-};
-/// From the end of the first to the start of the second.
-double between_us(const TwoKernels& of) {
-  Profile p = of.mapped ? planted_profile() : plain_profile();
-  p.gpus[0].launch_latency = Interval<Seconds>::exact(microseconds(30));
-  p.gpus[0].kernel_gap = Interval<Seconds>::exact(microseconds(10));
-  p.gpus[0].event_gap = of.event_gap;
-  p.submission.graph_launch = p.submission.graph_op = Interval<Seconds>::exact(Seconds{0});
-  Schedule s;
-  const KernelId k = s.add_kernel("k");
-  const StreamId first = s.add_stream("first");
-  const StreamId other = s.add_stream("other");
-  const StreamId copies = s.add_stream("copies");
-  const BufferId host = s.add_buffer({"host", Place::host(), MemoryKind::mapped, 1_GiB});
-  const BufferId gpu = s.add_buffer({"gpu", Place::gpu(), MemoryKind::device, 1_GiB});
-  Kernel kernel{.kernel = k, .items = 1, .work = microseconds(1000), .operands = {}, .flows = {}};
-  if (of.mapped) kernel.flows = {{.buffer = host, .bytes = 1_MiB, .in_flight = 64_KiB}};
-  const OpId before = s.add({.what = kernel, .stream = first, .after = {}});
-  const OpId behind = s.add({.what = kernel, .stream = first, .after = {}});
-  if (of.waited_for) s.add({.what = kernel, .stream = other, .after = {before}});
-  if (of.copy) s.add({.what = Copy{{host, 0_B, 1_GiB}, {gpu, 0_B, 1_GiB}}, .stream = copies, .after = {}});
-  s.as_graph = of.graph;
-  const Timeline t = simulate(s, p, {.held = true}).timeline;
-  return in_microseconds(t.spans[behind.index()].start - t.spans[before.index()].end);
-}
-
-TEST(KernelsOfAStream, are_further_apart_where_an_event_is_between_and_more_so_beside_copies) {
-  EXPECT_NEAR(between_us({}), 10, 1e-6);
-  EXPECT_NEAR(between_us({.waited_for = true}), 11, 1e-6);
-  EXPECT_NEAR(between_us({.waited_for = true, .mapped = true}), 11, 1e-6);
-  EXPECT_NEAR(between_us({.waited_for = true, .copy = true}), 12, 1e-6);
-  EXPECT_NEAR(between_us({.copy = true}), 10, 1e-6);
-  EXPECT_NEAR(between_us({.waited_for = true, .graph = true}), 10, 1e-6) << "a graph has no events";
-}
-
 // The order in which copies of 1 ms to the GPU run, one in each of `copies` streams; all are ready at the same time,
 // but for that of stream 4, which waits for that of stream 1.
 std::vector<std::uint32_t> order_of_copies(std::optional<unsigned> groups, EngineOrder by = EngineOrder::readiness) {

@@ -188,6 +188,51 @@ TEST(ManagedPrefetch, moves_every_page_to_the_gpu_and_the_results_back) {
   }
 }
 
+TEST(ManagedImplicit, has_the_flows_of_implicit_and_advice_that_pages_stay_on_the_host) {
+  for (const auto& roles : unpinned_roles) {
+    Job job = job_in(MemoryKind::managed, roles);
+    job.each_byte_once = true;
+    const Schedule schedule = find_strategy("managed-implicit").schedule(job, {.strategy = "managed-implicit"}, roomy);
+    EXPECT_TRUE(problems(schedule).empty());
+    Job pinned = job;
+    for (Array& array : pinned.arrays) array.memory = MemoryKind::pinned;
+    const Schedule of_pinned = find_strategy("implicit").schedule(pinned, {.strategy = "implicit"}, roomy);
+    ASSERT_EQ(schedule.ops.size(), 1);
+    ASSERT_EQ(of_pinned.ops.size(), 1);
+    const auto& kernel = std::get<Kernel>(schedule.ops.front().what);
+    const auto& like = std::get<Kernel>(of_pinned.ops.front().what);
+    ASSERT_EQ(kernel.flows.size(), like.flows.size());
+    for (std::size_t i = 0; i < like.flows.size(); ++i) {
+      EXPECT_EQ(kernel.flows[i].buffer, like.flows[i].buffer);
+      EXPECT_EQ(kernel.flows[i].mode, like.flows[i].mode);
+      EXPECT_EQ(kernel.flows[i].bytes, like.flows[i].bytes);
+      EXPECT_EQ(kernel.flows[i].in_flight, like.flows[i].in_flight);
+    }
+    for (const Buffer& buffer : schedule.buffers) EXPECT_EQ(buffer.advice, MemoryAdvice::prefer_host) << buffer.name;
+  }
+}
+
+TEST(ManagedImplicit, brings_to_the_gpu_what_stays_there_and_back_what_is_carried) {
+  Job job = job_in(MemoryKind::managed, {Role::resident, Role::carried, Role::in, Role::out});
+  job.each_byte_once = true;
+  const Schedule schedule = find_strategy("managed-implicit").schedule(job, {.strategy = "managed-implicit"}, roomy);
+  EXPECT_TRUE(problems(schedule).empty());
+  std::vector<std::pair<std::uint32_t, bool>> prefetched;
+  for (const Op& op : schedule.ops)
+    if (const auto* prefetch = std::get_if<Prefetch>(&op.what))
+      prefetched.emplace_back(prefetch->region.buffer.value, prefetch->to.is_gpu());
+  EXPECT_EQ(prefetched, (std::vector<std::pair<std::uint32_t, bool>>{{0, true}, {1, true}, {1, false}}));
+  for (const std::uint32_t a : {0u, 1u}) EXPECT_EQ(schedule.buffers[a].advice, MemoryAdvice::none);
+  for (const std::uint32_t a : {2u, 3u}) EXPECT_EQ(schedule.buffers[a].advice, MemoryAdvice::prefer_host);
+}
+
+TEST(ManagedImplicit, is_refused_to_kernels_that_may_touch_bytes_repeatedly) {
+  const Job job = job_in(MemoryKind::managed, {Role::in, Role::out});
+  EXPECT_THROW(
+      static_cast<void>(find_strategy("managed-implicit").schedule(job, {.strategy = "managed-implicit"}, roomy)),
+      Unsupported);
+}
+
 TEST(UnlockedMemory, goes_one_way_where_a_job_has_nothing_for_the_other) {
   for (const Strategy& strategy : strategies()) {
     if (strategy.memory == ArrayMemory::pinned) continue;

@@ -103,7 +103,6 @@ Profile planted_profile() {
                    .concurrent_kernels = true,
                    .launch_latency = us(2.3),
                    .kernel_gap = us(1.1),
-                   .event_gap = EventGap{.idle = us(0.2), .busy = us(0.6)},
                    .handovers = handovers(),
                    .resident_threads = Estimate::exact(132 * 2048),
                    .memory_bandwidth = gbs(4300),
@@ -172,7 +171,7 @@ Profile paper_profile(const PaperOptions& options) {
       {"links[0].h2d.duplex", reason},  {"links[0].d2h.duplex", reason},     {"links[0].waiting_streams", reason},
       {"links[0].zero_copy", reason},   {"links[0].pageable", reason},       {"links[0].managed", reason},
       {"links[0].blocks", reason},      {"gpus[0].copy_bandwidth", reason},  {"host", reason},
-      {"gpus[0].event_gap", reason},    {"gpus[0].stream_groups", reason},   {"links[0].h2d.batched", reason},
+      {"gpus[0].stream_groups", reason},   {"links[0].h2d.batched", reason},
       {"links[0].d2h.batched", reason}, {"submission.batched_copy", reason}, {"submission.graph_launch", reason},
       {"submission.graph_op", reason}};
   return profile;

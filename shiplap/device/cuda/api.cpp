@@ -92,12 +92,28 @@ cudaError_t pinned_range(void** begin, std::size_t* size, const void* data) {
   return as_runtime_error(result);
 }
 
+#if CUDART_VERSION >= 13000
+namespace {
+
+cudaMemLocation location_of(int device) {
+  return device == cudaCpuDeviceId ? cudaMemLocation{cudaMemLocationTypeHost, 0}
+                                   : cudaMemLocation{cudaMemLocationTypeDevice, device};
+}
+
+}  // namespace
+#endif
+
+cudaError_t advise_range(const void* data, std::size_t bytes, cudaMemoryAdvise advice, int location) {
+#if CUDART_VERSION >= 13000
+  return cudaMemAdvise(data, bytes, advice, location_of(location));
+#else
+  return cudaMemAdvise(data, bytes, advice, location);
+#endif
+}
+
 cudaError_t prefetch_to(const void* data, std::size_t bytes, int destination, cudaStream_t stream) {
 #if CUDART_VERSION >= 13000
-  const cudaMemLocation location = destination == cudaCpuDeviceId
-                                       ? cudaMemLocation{cudaMemLocationTypeHost, 0}
-                                       : cudaMemLocation{cudaMemLocationTypeDevice, destination};
-  return cudaMemPrefetchAsync(data, bytes, location, 0, stream);
+  return cudaMemPrefetchAsync(data, bytes, location_of(destination), 0, stream);
 #else
   return cudaMemPrefetchAsync(data, bytes, destination, stream);
 #endif

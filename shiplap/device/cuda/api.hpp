@@ -12,6 +12,9 @@ namespace shiplap {
 /// cudaCpuDeviceId.
 cudaError_t prefetch_to(const void* data, std::size_t bytes, int destination, cudaStream_t);
 
+/// Calls cudaMemAdvise in the form that fits the toolkit's version. `location` is a device number or cudaCpuDeviceId.
+cudaError_t advise_range(const void* data, std::size_t bytes, cudaMemoryAdvise, int location);
+
 /// Calls cudaMemcpyBatchAsync in the form that fits the toolkit's version, for copies whose sources are read in stream
 /// order. Returns cudaErrorNotSupported before CUDA 12.8.
 cudaError_t copy_batch(void* const* to, const void* const* from, const std::size_t* bytes, std::size_t count,
@@ -57,6 +60,9 @@ struct Api {
   cudaError_t (*free_device)(void*) = cudaFree;
   cudaError_t (*malloc_managed)(void**, std::size_t, unsigned) = cudaMallocManaged;
   cudaError_t (*mem_prefetch_async)(const void*, std::size_t, int, cudaStream_t) = prefetch_to;
+  cudaError_t (*mem_advise)(const void*, std::size_t, cudaMemoryAdvise, int) = advise_range;
+  cudaError_t (*mem_range_get_attribute)(void*, std::size_t, cudaMemRangeAttribute, const void*,
+                                         std::size_t) = cudaMemRangeGetAttribute;
   cudaError_t (*host_alloc)(void**, std::size_t, unsigned) = cudaHostAlloc;
   cudaError_t (*free_host)(void*) = cudaFreeHost;
   cudaError_t (*host_register)(void*, std::size_t, unsigned) = cudaHostRegister;

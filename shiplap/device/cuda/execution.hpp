@@ -17,6 +17,7 @@
 #include "shiplap/core/deadline.hpp"
 #include "shiplap/device/bindings.hpp"
 #include "shiplap/device/cuda/activity.hpp"
+#include "shiplap/device/cuda/advice.hpp"
 #include "shiplap/device/cuda/block_movers.hpp"
 #include "shiplap/device/cuda/gate.hpp"
 #include "shiplap/device/cuda/gpu_set.hpp"
@@ -150,6 +151,7 @@ class CudaExecution final : public Execution {
 
   // Preparation, in execution_resolve.cpp.
   void resolve(const Bindings&);
+  void give_advice(const Bindings&);
   void make_streams();
   void make_order_events(const Submission&);
   /// Whether another agent has begun the chunk of this op.
@@ -241,6 +243,7 @@ class CudaExecution final : public Execution {
   /// The first op that cannot be held because the host waits for it; none when the schedule can be held.
   OpId blocks_host_;
   Allocate allocate_;
+  std::vector<HeldAdvice> advice_;  ///< advice on managed buffers, for as long as this execution lives
   std::vector<KernelCall> kernel_calls_;
   std::vector<std::vector<Command>> commands_;          ///< commands of each agent
   std::unique_ptr<std::atomic<std::uint32_t>[]> made_;  ///< number of commands that each agent has made in this run

@@ -84,6 +84,14 @@ void CudaExecution::make_order_events(const Submission& calls) {
   }
 }
 
+void CudaExecution::give_advice(const Bindings& bindings) {
+  for (std::size_t i = 0; i < schedule_.buffers.size(); ++i) {
+    const Buffer& buffer = schedule_.buffers[i];
+    if (buffer.advice == MemoryAdvice::none || buffer.size.count == 0) continue;
+    advice_.emplace_back(api_, bindings.buffers[i], buffer.size, buffer.advice, gpus_.gpus.front(), buffer.name);
+  }
+}
+
 // Creates the CUDA streams that no earlier execution has created.
 void CudaExecution::make_streams() {
   for (auto i = static_cast<std::uint32_t>(streams_->handles.size()); i < schedule_.streams.size(); ++i) {
@@ -96,6 +104,7 @@ void CudaExecution::make_streams() {
 
 void CudaExecution::resolve(const Bindings& bindings) {
   const Submission calls = submission(schedule_);
+  give_advice(bindings);
   make_streams();
   make_order_events(calls);
   blocks_host_ = first_blocking(schedule_);

@@ -100,20 +100,29 @@ ProbeKernel make_multiply_add(const Api& api, int device, double amount) {
   return probe;
 }
 
-ProbeKernel make_map(const Api& api, int device, std::uint64_t blocks, double amount) {
-  if (amount != 4 && amount != 8 && amount != 16)
-    throw Error(fmt::format("the map kernel moves 4, 8 or 16 bytes at a time, not {}", amount));
+const void* map_kernel_of(ProbeKernel::Kind kind, unsigned unit) {
+  if (kind == ProbeKernel::Kind::strided) return strided_kernel();
+  return kind == ProbeKernel::Kind::random ? random_kernel() : map_kernel(unit);
+}
+
+ProbeKernel make_map(const Api& api, int device, ProbeKernel::Kind kind, std::uint64_t blocks, double amount) {
+  const bool in_order = kind == ProbeKernel::Kind::map;
+  if (amount != 16 && (!in_order || (amount != 4 && amount != 8)))
+    throw Error(fmt::format("the map kernel moves {}16 bytes at a time, not {}", in_order ? "4, 8 or " : "", amount));
   const auto unit = static_cast<unsigned>(amount);
+  const void* const kernel = map_kernel_of(kind, unit);
   ProbeKernel probe;
   probe.blocks = blocks;
-  probe.resident_blocks = resident_blocks(api, device, map_kernel(unit), map_probe_threads);
-  probe.binding.cuda = [&api, blocks, unit](const Launch& l) {
+  probe.resident_blocks = resident_blocks(api, device, kernel, map_probe_threads);
+  probe.binding.cuda = [&api, blocks, unit, kernel, is_random = kind == ProbeKernel::Kind::random](const Launch& l) {
     if (l.operands.size() != 2) throw Error("the map kernel has two operands");
     const std::byte* from = l.operands[0];
     std::byte* to = l.operands[1];
     std::uint64_t count = std::min(l.lengths[0], l.lengths[1]).count / unit;
+    if (is_random && !std::has_single_bit(count))
+      throw Error(fmt::format("random order needs a power of two of words, not {}", count));
     void* arguments[] = {&from, &to, &count};
-    launch(api, map_kernel(unit), grid(l, blocks), map_probe_threads, arguments, l.stream);
+    launch(api, kernel, grid(l, blocks), map_probe_threads, arguments, l.stream);
   };
   return probe;
 }
@@ -167,7 +176,9 @@ ProbeKernel make_probe_kernel(const Api& api, int device, ProbeKernel::Kind kind
     case ProbeKernel::Kind::multiply_add:
       return make_multiply_add(api, device, amount);
     case ProbeKernel::Kind::map:
-      return make_map(api, device, blocks, amount);
+    case ProbeKernel::Kind::strided:
+    case ProbeKernel::Kind::random:
+      return make_map(api, device, kind, blocks, amount);
     case ProbeKernel::Kind::touch:
       return make_touch(api, device, blocks, amount);
     case ProbeKernel::Kind::chase:

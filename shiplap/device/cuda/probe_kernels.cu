@@ -29,6 +29,38 @@ __global__ void __launch_bounds__(map_probe_threads) map(const Unit* from, Unit*
   for (std::uint64_t i = first_index(); i < count; i += stride()) to[i] = from[i];
 }
 
+/// As `map`, but access number i is to word `Order::word(i, count)`.
+template <class Order>
+__global__ void __launch_bounds__(map_probe_threads) map_in(const uint4* from, uint4* to, std::uint64_t count) {
+#pragma unroll 1
+  for (std::uint64_t i = first_index(); i < count; i += stride()) {
+    const std::uint64_t word = Order::word(i, count);
+    to[word] = from[word];
+  }
+}
+
+/// Column by column through a matrix whose rows are pages of 4 KiB. The words behind the last full page keep their
+/// order.
+struct Strided {
+  static constexpr std::uint64_t words_of_page = 4096 / sizeof(uint4);
+  __device__ static std::uint64_t word(std::uint64_t i, std::uint64_t count) {
+    const std::uint64_t pages = count / words_of_page;
+    return i < pages * words_of_page ? i % pages * words_of_page + i / pages : i;
+  }
+};
+
+/// A permutation of a power of two of words: multiplications by odd numbers and shifts can be undone.
+struct Random {
+  __device__ static std::uint64_t word(std::uint64_t i, std::uint64_t count) {
+    const std::uint64_t mask = count - 1;
+    i = i * 0x9e3779b97f4a7c15ull & mask;
+    i ^= i >> 11;
+    i = i * 0xd1342543de82ef95ull & mask;
+    i ^= i >> 7;
+    return i;
+  }
+};
+
 /// Each warp touches one page at a time, as in Comm|Scope's test of demand paging. The content of the pages does not
 /// change.
 __global__ void __launch_bounds__(touch_probe_threads)
@@ -87,6 +119,8 @@ const void* map_kernel(unsigned unit) {
   if (unit == sizeof(uint2)) return reinterpret_cast<const void*>(&map<uint2>);
   return reinterpret_cast<const void*>(&map<uint4>);
 }
+const void* strided_kernel() { return reinterpret_cast<const void*>(&map_in<Strided>); }
+const void* random_kernel() { return reinterpret_cast<const void*>(&map_in<Random>); }
 const void* touch_kernel() { return reinterpret_cast<const void*>(&touch); }
 const void* chase_kernel() { return reinterpret_cast<const void*>(&chase); }
 const void* multiply_add_kernel() { return reinterpret_cast<const void*>(&multiply_add); }

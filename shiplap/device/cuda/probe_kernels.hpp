@@ -26,6 +26,9 @@ const void* chase_kernel();
 /// Parameters: the addresses of source and destination, and the number of units (std::uint64_t). A unit is 4, 8 or 16
 /// bytes.
 const void* map_kernel(unsigned unit);
+/// As `map_kernel(16)`, in another order.
+const void* strided_kernel();
+const void* random_kernel();
 
 /// About 10 µs at 2 GHz. Thread blocks start 1 to 2 µs apart, which is short in comparison, and many waves still take
 /// little time.

@@ -296,6 +296,9 @@ class VirtualDevice : public MeasurableDevice {
           std::memcpy(launch.operands[1], launch.operands[0], std::min(launch.lengths[0], launch.lengths[1]).count);
         };
         break;
+      case ProbeKernel::Kind::strided:
+      case ProbeKernel::Kind::random:
+        throw Unsupported("no profile says how fast kernels access memory in strided or random order");
       case ProbeKernel::Kind::touch:
         break;  // the simulator adds the time of moving the pages
       case ProbeKernel::Kind::chase:

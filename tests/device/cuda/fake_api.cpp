@@ -155,6 +155,7 @@ void perform(const void* kernel, void** arguments) {
   }
   for (const unsigned unit : {4u, 8u, 16u})
     if (kernel == map_kernel(unit)) std::memcpy(bytes(1), bytes(0), number(2) * unit);
+  if (kernel == strided_kernel() || kernel == random_kernel()) std::memcpy(bytes(1), bytes(0), number(2) * 16);
 }
 
 void host_waits() {
@@ -239,6 +240,36 @@ void fake_memory(Api& api) {
   };
   api.mem_prefetch_async = [](const void*, std::size_t, int, cudaStream_t stream) {
     return call("mem_prefetch_async", stream);
+  };
+  api.mem_advise = [](const void* data, std::size_t, cudaMemoryAdvise advice, int location) {
+    const std::lock_guard lock(guard);
+    if (const cudaError_t error = call("mem_advise"); error != cudaSuccess) return error;
+    const auto at = static_cast<const std::byte*>(data);
+    auto& advised = fake_cuda().advised;
+    if (advice == cudaMemAdviseSetPreferredLocation) advised[at].preferred = location;
+    if (advice == cudaMemAdviseUnsetPreferredLocation) advised[at].preferred = cudaInvalidDeviceId;
+    if (advice == cudaMemAdviseSetReadMostly || advice == cudaMemAdviseUnsetReadMostly)
+      advised[at].read_mostly = advice == cudaMemAdviseSetReadMostly;
+    if (advice == cudaMemAdviseSetAccessedBy) advised[at].accessed_by.insert(location);
+    if (advice == cudaMemAdviseUnsetAccessedBy) advised[at].accessed_by.erase(location);
+    if (advised[at] == FakeCuda::Advised{}) advised.erase(at);
+    return cudaSuccess;
+  };
+  api.mem_range_get_attribute = [](void* answer, std::size_t size, cudaMemRangeAttribute attribute, const void* data,
+                                   std::size_t) {
+    const std::lock_guard lock(guard);
+    if (const cudaError_t error = call("mem_range_get_attribute"); error != cudaSuccess) return error;
+    const auto& all = fake_cuda().advised;
+    const auto found = all.find(static_cast<const std::byte*>(data));
+    const FakeCuda::Advised advised = found == all.end() ? FakeCuda::Advised{} : found->second;
+    auto* const numbers = static_cast<int*>(answer);
+    if (attribute == cudaMemRangeAttributeReadMostly) *numbers = advised.read_mostly ? 1 : 0;
+    if (attribute == cudaMemRangeAttributePreferredLocation) *numbers = advised.preferred;
+    if (attribute == cudaMemRangeAttributeAccessedBy) {
+      std::fill_n(numbers, size / sizeof(int), cudaInvalidDeviceId);
+      std::ranges::copy(advised.accessed_by, numbers);
+    }
+    return cudaSuccess;
   };
   api.free_device = [](void* data) { return release(data, fake_cuda().live_device_memory); };
   api.host_alloc = [](void** data, std::size_t size, unsigned) {

@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,14 @@ struct FakeCuda {
   std::vector<Call> calls;
   std::vector<std::string> made_contexts;  ///< calls of threads without a context, which make one on GPU 0
   std::string failed_call;
+  /// Advice on managed memory.
+  struct Advised {
+    int preferred = cudaInvalidDeviceId;
+    bool read_mostly = false;
+    std::set<int> accessed_by;
+    bool operator==(const Advised&) const = default;
+  };
+  std::map<const std::byte*, Advised> advised;  ///< by first byte, without ranges that have none
   /// For each wait of the host for a stream: whether the gate was open (or there was none).
   std::vector<bool> gate_open_at_wait;
   std::vector<std::size_t> batches;  ///< copies of each batch
@@ -52,7 +61,8 @@ struct FakeCuda {
   std::vector<std::size_t> captured_streams;
 
   int live() const {
-    return live_streams + live_events + live_device_memory + live_pinned_memory + live_graphs + live_peers;
+    return live_streams + live_events + live_device_memory + live_pinned_memory + live_graphs + live_peers +
+           static_cast<int>(advised.size());
   }
   void fail(int at, cudaError_t error, std::string name = {}) {
     fail_at = at;

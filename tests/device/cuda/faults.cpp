@@ -39,6 +39,8 @@ constexpr std::tuple table{
     Listed<&Api::free_device>{"cudaFree", usual, gives_back},
     Listed<&Api::malloc_managed>{"cudaMallocManaged", no_memory},
     Listed<&Api::mem_prefetch_async>{"cudaMemPrefetchAsync"},
+    Listed<&Api::mem_advise>{"cudaMemAdvise"},
+    Listed<&Api::mem_range_get_attribute>{"cudaMemRangeGetAttribute"},
     Listed<&Api::host_alloc>{"cudaHostAlloc", no_memory},
     Listed<&Api::free_host>{"cudaFreeHost", usual, gives_back},
     Listed<&Api::host_register>{"cudaHostRegister", no_memory},
