@@ -34,14 +34,14 @@ void list_primitives(bool json) {
   if (json) {
     Json array = Json::array();
     for (const Primitive& p : primitives())
-      array.push_back({{"name", p.name}, {"clock", p.clock}, {"summary", p.summary}});
+      array.push_back({{"name", p.name}, {"clock", p.clock}, {"summary", p.summary}, {"on_request", p.on_request}});
     print_json({{"primitives", array}});
     return;
   }
   Table table{.columns = {{"primitive", Align::left}, {"clock", Align::left}, {"what", Align::left}}};
-  for (const Primitive& p : primitives())
-    table.add({std::string(p.name), std::string(p.clock), std::string(p.summary)});
+  for (const Primitive& p : primitives()) table.add({p.name + (p.on_request ? " *" : ""), p.clock, p.summary});
   print(table.text(style_of_stdout()));
+  print("\n* measured with --full, or when --only names it\n");
 }
 
 std::string command_line(const MeasureFlags& flags, const std::string& device) {

@@ -36,7 +36,6 @@ std::vector<Point> fault_points(const Setting& setting) {
 }
 
 std::vector<Point> points_of_orders(const Setting& setting) {
-  only_in_full(setting);
   return size_points(no_larger_than(setting.largest, {16_MiB}));
 }
 

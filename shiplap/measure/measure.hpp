@@ -25,6 +25,9 @@ struct Primitive {
   std::string name;  ///< name: "copy.pinned.h2d"
   std::string summary;
   std::string clock;  ///< clock: "events" or "host"
+  /// Whether it is measured with Effort::full or when `MeasureOptions` name it, because no parameter of a profile needs
+  /// it.
+  bool on_request = false;
 };
 std::span<const Primitive> primitives();
 

@@ -5,6 +5,7 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <array>
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/measure/rows.hpp"
@@ -21,6 +22,14 @@ std::vector<const PrimitiveRow*> named_rows(const std::vector<std::string>& name
     selected.push_back(&*row);
   }
   return selected;
+}
+
+/// The rows that answer questions of their own: the memory, the order of accesses, clocks, graphs.
+constexpr std::array on_request{"copy.pinned.*.flushed", "mapped.*.flushed", "mapped.*.strided",     "mapped.*.random",
+                                "managed.*",             "demand.h2d.*",     "copy.write_combined.*", "spread.*",
+                                "host.copy.both",        "timing.*",         "graph.*",               "blocks.graph.*"};
+bool is_on_request(const std::string& name) {
+  return std::ranges::any_of(on_request, [&](const char* glob) { return fnmatch(glob, name.c_str(), 0) == 0; });
 }
 
 std::vector<const PrimitiveRow*> matching_rows(const std::string& only) {
@@ -46,6 +55,7 @@ std::span<const PrimitiveRow> primitive_rows() {
          {link_rows(), memory_kind_rows(), managed_rows(), host_rows(), call_rows(), numa_rows(), peer_rows(),
           launch_rows(), submission_rows(), zero_copy_rows(), kernel_rows(), block_rows(), beside_rows()})
       all.insert(all.end(), rows.begin(), rows.end());
+    for (PrimitiveRow& row : all) row.primitive.on_request = is_on_request(row.primitive.name);
     return all;
   }();
   return table;
@@ -61,7 +71,11 @@ std::span<const Primitive> primitives() {
 }
 
 std::vector<const PrimitiveRow*> selected_rows(const MeasureOptions& options) {
-  return options.rows.empty() ? matching_rows(options.only) : named_rows(options.rows);
+  if (!options.rows.empty()) return named_rows(options.rows);
+  std::vector<const PrimitiveRow*> selected = matching_rows(options.only);
+  if (options.only == "*" && options.effort != Effort::full)
+    std::erase_if(selected, [](const PrimitiveRow* row) { return row->primitive.on_request; });
+  return selected;
 }
 
 }  // namespace shiplap

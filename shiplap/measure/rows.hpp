@@ -97,11 +97,6 @@ inline void not_in_quick(const Setting& setting) {
   if (quick(setting)) throw Unsupported("left out of a quick measurement");
 }
 
-/// Throws Unsupported in all but a full measurement: these points answer questions that plans do not ask.
-inline void only_in_full(const Setting& setting) {
-  if (setting.effort != Effort::full) throw Unsupported("measured with --full only");
-}
-
 inline void require_two_engines(const Setting& setting) {
   if (setting.info.copy_engines < 2)
     throw Unsupported(fmt::format("{} has one copy engine: the two directions take turns", setting.info.name));

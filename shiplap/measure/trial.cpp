@@ -80,10 +80,12 @@ Trial copy_behind_kernel(MeasurableDevice& device, CopyDirection way, Bytes size
   const Ends ends = add_ends(trial, way, size * copies);
   const StreamId other = trial.schedule.add_stream("kernel");
   trial.timed = trial.schedule.add_stream("copy");
-  // The start event is recorded behind this kernel, and not when the copy engine serves the stream.
-  trial.schedule.add(on_stream(trial.timed, add_empty_kernel(trial, device)));
+  // The start event is recorded before this kernel, and not when the copy engine serves the stream. The other kernel
+  // waits for it, or else its blocks would hold it up.
+  const OpId first = trial.schedule.add(on_stream(trial.timed, add_empty_kernel(trial, device)));
   if (blocks > 0)
-    trial.schedule.add(on_stream(other, add_working_kernel(trial, device, ProbeKernel::Kind::spin, blocks, 0)));
+    trial.schedule.add(
+        on_stream(other, add_working_kernel(trial, device, ProbeKernel::Kind::spin, blocks, 0), 0, {first}));
   if (copies > 1) trial.schedule.add(copy_op(ends, other, size, 0));
   trial.schedule.add(copy_op(ends, trial.timed, size, copies - 1));
   return trial;

@@ -108,8 +108,8 @@ Section evaluation_section(const Evaluation& e, const std::string& source) {
   const std::vector<ModelErrors> models = errors_by_model(e.workloads);
   if (!models.empty() && models.front().steady.points > 0)
     section.headlines.push_back(fmt::format(
-        "Predictions on {}{}: median error {}, 95th percentile {}, worst {} over {} steady points.", e.device_name,
-        e.simulated ? " (simulated, not observed)" : "", percent(models.front().steady.median),
+        "Predictions on {} ({}){}: median error {}, 95th percentile {}, worst {} over {} steady points.", e.device_name,
+        e.device, e.simulated ? " (simulated, not observed)" : "", percent(models.front().steady.median),
         percent(models.front().steady.p95), percent(models.front().steady.worst), models.front().steady.points));
   std::size_t all_points = 0;
   for (const EvaluatedWorkload& w : e.workloads) all_points += w.points.size();

@@ -72,7 +72,7 @@ const std::map<std::string, std::vector<std::string>, std::less<>> rule{
       "advise/advice.hpp",
       "fleet/judge.hpp"}},
     // A page also asks for maps of strategies, and reads files.
-    {"report/page", {"report", "document", "profile/profile.hpp", "plan/strategy_map.hpp"}},
+    {"report/page", {"report", "document", "profile/profile.hpp", "plan/strategy_map.hpp", "strategy/strategy.hpp"}},
 };
 
 constexpr std::string_view opener = "shiplap/device/open.cpp";

@@ -48,7 +48,7 @@ Workload small_saxpy() {
 
 EvaluateOptions few(std::vector<std::string> strategies) {
   return {
-      .grid = {.strategies = std::move(strategies), .chunks = {1, 2, 4}, .blocks = {8}}, .rounds = 3, .duel_rounds = 3};
+      .grid = {.strategies = std::move(strategies), .chunks = {1, 2, 4}, .max_grids = {8}}, .rounds = 3, .duel_rounds = 3};
 }
 
 Node planted_node(MeasurableDevice& device) { return node_of(device, planted_profile()); }

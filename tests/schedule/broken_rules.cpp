@@ -10,7 +10,7 @@ namespace shiplap::testing_orders {
 namespace {
 
 /// A rule, and a part of the sentence that reports it. The first part that a sentence contains decides.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 53> sentences{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 54> sentences{{
     {"order", "nothing orders the two;"},
     {"no cycle", "the ops wait for each other in a cycle"},
     {"batch: first copy exists", "is batched with the op before it, and there is none"},
@@ -56,6 +56,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 53> sentence
     {"mover: pinned pool", "which cannot access pageable memory"},
     {"mover: thread blocks", "by a kernel without thread blocks"},
     {"mover: strided is regular", "is moved by a strided copy"},
+    {"managed memory has advice", "only managed memory follows advice"},
     {"managed memory is prefetched", "only managed memory can be prefetched"},
     {"op of a device has a stream", "has no stream; every op"},
     {"op of the host has no stream", "has a stream, but its agent performs it"},
@@ -94,6 +95,8 @@ class Check {
       }
       check_waits(i);
     }
+    for (const Buffer& buffer : schedule_.buffers)
+      require(buffer.advice == MemoryAdvice::none || buffer.memory == MemoryKind::managed, "managed memory has advice");
     for (const Stream& stream : schedule_.streams) require(stream.place.is_gpu(), "streams belong to GPUs");
     check_use_of_allocated();
     check_streams_made();

@@ -227,7 +227,8 @@ TEST(ManagedImplicit, brings_to_the_gpu_what_stays_there_and_back_what_is_carrie
 }
 
 TEST(ManagedImplicit, is_refused_to_kernels_that_may_touch_bytes_repeatedly) {
-  const Job job = job_in(MemoryKind::managed, {Role::in, Role::out});
+  Job job = job_in(MemoryKind::managed, {Role::in, Role::out});
+  job.each_byte_once = false;
   EXPECT_THROW(
       static_cast<void>(find_strategy("managed-implicit").schedule(job, {.strategy = "managed-implicit"}, roomy)),
       Unsupported);

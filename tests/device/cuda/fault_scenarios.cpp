@@ -268,6 +268,7 @@ std::vector<Scenario> fault_scenarios() {
       transfers("blocks", {0}, {blocks_inverting()}),
       {.name = "direct_move", .gpus = {0}, .work = move_directly},
       transfers("prefetches", {0}, {prefetches_inverting()}),
+      transfers("advised", {0}, {advised_inverting(), {.hold = true}}),
       transfers("host_agents", {0}, {host_agents_inverting()}),
       transfers("two_gpus", {0, 1}, {two_gpus_inverting_twice(), {.hold = true}, false}),
       transfers("two_gpus_through_the_host", {1, 0}, {through_the_host, {}, false}),

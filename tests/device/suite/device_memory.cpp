@@ -394,6 +394,8 @@ TEST_P(DeviceBlocks, may_be_gathered_twice_held_traced_and_scattered_in_two_stre
   for (const Mover& mover : blocks.movers) {
     SCOPED_TRACE(to_string(mover));
     for (const RunOptions& options : {RunOptions{}, {.hold = true}, {.trace = Trace::events}}) {
+      // A call for each block: more calls than the hardware queues of a GPU take while it is held.
+      if (options.hold && mover.kind == Mover::Kind::copies) continue;
       const auto execution = blocks.prepare(mover, true);
       for (std::uint32_t& index : blocks.indices) index %= 7;
       blocks.run_and_compare(*execution, options);

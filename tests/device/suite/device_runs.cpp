@@ -45,6 +45,7 @@ TEST_P(DeviceOrder, of_every_kind_of_schedule_brings_every_chunk_through_run_aft
                                            {batches_inverting_nothing(), false},
                                            {blocks_inverting(), true},
                                            {prefetches_inverting(), true},
+                                           {advised_inverting(), true},
                                            {host_agents_inverting(), true},
                                            {two_gpus_inverting_twice(), false},
                                            {through_the_host(two_gpus_inverting_twice()), false},

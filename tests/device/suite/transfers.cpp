@@ -217,6 +217,18 @@ Schedule prefetches_inverting() {
   return s;
 }
 
+Schedule advised_inverting() {
+  Schedule s;
+  const BufferId from =
+      s.add_buffer({"in", Place::host(), MemoryKind::managed, all_chunks, MemoryAdvice::prefer_host});
+  const BufferId to =
+      s.add_buffer({"out", Place::host(), MemoryKind::managed, all_chunks, MemoryAdvice::accessed_by_gpu});
+  const KernelId invert = s.add_kernel("invert");
+  const StreamId compute = s.add_stream("compute");
+  for (std::uint32_t c = 0; c < transfer_chunks; ++c) s.add(kernel(invert, from, to, c, compute));
+  return s;
+}
+
 Schedule host_agents_inverting() { return by_host_agents(true); }
 
 Schedule host_copies_inverting() { return by_host_agents(false); }

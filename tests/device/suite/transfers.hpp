@@ -23,6 +23,8 @@ Schedule batches_inverting_nothing();
 Schedule blocks_inverting();
 /// Managed memory that is brought to the GPU and back by prefetches.
 Schedule prefetches_inverting();
+/// Kernels access managed memory that stays on the host by advice.
+Schedule advised_inverting();
 /// Two host threads: one copies through rings and waits for the GPU, one submits and pins, allocates and makes a
 /// stream.
 Schedule host_agents_inverting();
