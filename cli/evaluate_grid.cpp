@@ -34,7 +34,7 @@ GridOptions grid_options_of(const EvaluateFlags& flags) {
   GridOptions grid;
   for (const std::string& name : flags.strategies) grid.strategies.emplace_back(find_strategy(name).name);
   for (const std::string& text : flags.chunks) grid.chunks.push_back(chunk_count(text));
-  for (const std::string& text : flags.max_grids) grid.blocks.push_back(block_count(text));
+  for (const std::string& text : flags.max_grids) grid.max_grids.push_back(block_count(text));
   if (!flags.threads.empty()) grid.threads.clear();
   for (const std::string& text : flags.threads) grid.threads.push_back(threads_of(text));
   if (!flags.layouts.empty()) grid.layouts.clear();

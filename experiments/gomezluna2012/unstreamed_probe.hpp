@@ -29,7 +29,7 @@ class UnstreamedProbe final : public Policy {
   explicit UnstreamedProbe(std::vector<std::uint32_t> streams, const UnstreamedProbeOptions& = {});
 
   std::uint32_t choice(std::uint64_t batch) override;
-  Wanted wanted(std::uint64_t batch) const override;
+  TraceLevel trace_level(std::uint64_t batch) const override;
   std::optional<Decision> observe(const BatchObservation&) override;
 
   /// Number of batches without streams until now.

@@ -160,7 +160,7 @@ OceanRun simulated_run(const Bench& bench, const PaperLink& link, std::size_t ke
 }  // namespace
 
 Choice ocean_choice(std::size_t implementation, Category category, std::uint64_t blocks, std::uint32_t chunks) {
-  Choice choice{.strategy = std::string(implementations[implementation]), .blocks = blocks};
+  Choice choice{.strategy = std::string(implementations[implementation]), .max_grid = blocks};
   if (implementation == explicit_copy || implementation == implicit) return choice;
   choice.chunks = chunks;
   choice.order = IssueOrder::breadth;

@@ -56,7 +56,7 @@ std::vector<Choice> grid_of(const Job& job, const GridOptions& options, unsigned
     return std::ranges::find(options.strategies, strategy.name) != options.strategies.end();
   };
   const auto or_else = [](const auto& chosen, auto fallback) { return chosen.empty() ? fallback : chosen; };
-  const auto grid_blocks = or_else(options.blocks, grids(job, sm_count));
+  const auto grid_blocks = or_else(options.max_grids, grids(job, sm_count));
   const bool own_streams =
       std::ranges::find(options.layouts, Layout::per_chunk, &StreamLayout::layout) != options.layouts.end();
   std::vector<Choice> choices;

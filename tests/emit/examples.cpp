@@ -100,7 +100,7 @@ std::vector<Example> examples_for_gpus() {
       make("grayscale", "grayscale:frames=13,width=37,height=32,output=both", {.chunks = 4}),
       make("pop_state", "pop-state:nx=33,ny=32,nz=12,outputs=3", {.chunks = 5, .ring = 2}),
       make("pop_buoydiff", "pop-buoydiff:nx=34,ny=32,nz=12", {.chunks = 5, .layout = Layout::per_chunk}),
-      make("arccos", "arccos:n=100003,calls=33", {.strategy = "hybrid", .chunks = 3, .blocks = 16}),
+      make("arccos", "arccos:n=100003,calls=33", {.strategy = "hybrid", .chunks = 3, .max_grid = 16}),
       make("diffusion", "diffusion:nx=67,ny=64,nz=12,steps=3", {.chunks = 6, .layout = Layout::per_chunk, .ring = 3}),
       make("diffusion_steps", "diffusion:nx=67,ny=64,nz=3,steps=6,split=steps", {.chunks = 3}),
       make("convolution", "convolution:height=100,width=133", {.chunks = 7, .ring = 3}),
@@ -125,9 +125,9 @@ std::vector<Example> interpreted_examples() {
           make("graph_three", add, {.chunks = 8, .ring = 4, .graph = true}),
           make("batched", saxpy, {.chunks = 7, .ring = 3, .batched = true}),
           make("implicit_sync", saxpy, {.chunks = 6, .layout = Layout::implicit_sync, .order = IssueOrder::breadth}),
-          make("implicit", ratio, {.strategy = "implicit", .blocks = 24}),
-          make("hybrid", saxpy, {.strategy = "hybrid", .chunks = 5, .blocks = 32}),
-          make("hybrid_mirror", ratio, {.strategy = "hybrid-mirror", .chunks = 5, .blocks = 16}),
+          make("implicit", ratio, {.strategy = "implicit", .max_grid = 24}),
+          make("hybrid", saxpy, {.strategy = "hybrid", .chunks = 5, .max_grid = 32}),
+          make("hybrid_mirror", ratio, {.strategy = "hybrid-mirror", .chunks = 5, .max_grid = 16}),
           make("pageable", saxpy, {.strategy = "pageable"}),
           make("staged", saxpy, {.strategy = "staged", .chunks = 17, .threads = 3}),
           make("staged_ring", add, {.strategy = "staged", .chunks = 16, .ring = 5, .threads = 2}),
@@ -152,28 +152,29 @@ std::vector<Example> examples_of_blocks() {
   const PoolShape odd{.items = 50, .floats = 5, .pitch = 28, .pool_blocks = 70};
   // More indices than a launch can have as an argument.
   const PoolShape many{.items = 9000, .floats = 3, .pitch = 16, .pool_blocks = 10000};
-  Example one_array = pages("blocks_of_one_array", odd, {.chunks = 5, .gather = copies, .scatter = batch});
+  Example one_array = pages("blocks_of_one_array", odd, {.chunks = 5, .mover_h2d = copies, .mover_d2h = batch});
   one_array.workload.job.arrays.front().blocks.reset();
-  Example stated = pages("blocks_stated", odd, {.chunks = 5, .gather = kernel, .scatter = batch});
+  Example stated = pages("blocks_stated", odd, {.chunks = 5, .mover_h2d = kernel, .mover_d2h = batch});
   stated.workload.real_kernel = false;
   stated.workload.program = {};
-  return {pages("blocks_kernel_batch", large_pages, {.chunks = 7, .ring = 3, .gather = kernel, .scatter = batch}),
-          pages("blocks_batch_kernel", odd, {.chunks = 6, .layout = Layout::few, .gather = batch, .scatter = kernel}),
-          pages("blocks_copies", odd, {.chunks = 5, .layout = Layout::per_chunk, .gather = copies, .scatter = copies}),
-          pages("blocks_strided", rows, {.chunks = 4, .ring = 2, .gather = strided, .scatter = strided}),
-          pages("blocks_regular", rows, {.chunks = 4, .gather = kernel, .scatter = kernel}),
-          pages("blocks_explicit", many, {.strategy = "explicit", .gather = kernel, .scatter = kernel}),
-          pages("blocks_staged", odd, {.strategy = "staged", .chunks = 12, .ring = 4, .threads = 2}),
-          std::move(one_array),
-          std::move(stated)};
+  return {
+      pages("blocks_kernel_batch", large_pages, {.chunks = 7, .ring = 3, .mover_h2d = kernel, .mover_d2h = batch}),
+      pages("blocks_batch_kernel", odd, {.chunks = 6, .layout = Layout::few, .mover_h2d = batch, .mover_d2h = kernel}),
+      pages("blocks_copies", odd, {.chunks = 5, .layout = Layout::per_chunk, .mover_h2d = copies, .mover_d2h = copies}),
+      pages("blocks_strided", rows, {.chunks = 4, .ring = 2, .mover_h2d = strided, .mover_d2h = strided}),
+      pages("blocks_regular", rows, {.chunks = 4, .mover_h2d = kernel, .mover_d2h = kernel}),
+      pages("blocks_explicit", many, {.strategy = "explicit", .mover_h2d = kernel, .mover_d2h = kernel}),
+      pages("blocks_staged", odd, {.strategy = "staged", .chunks = 12, .ring = 4, .threads = 2}),
+      std::move(one_array),
+      std::move(stated)};
 }
 
 }  // namespace
 
 std::vector<Example> wrong_examples() {
   const Choice by_kernel{.chunks = 4,
-                         .gather = Mover{.kind = Mover::Kind::kernel, .grid = 3},
-                         .scatter = Mover{.kind = Mover::Kind::kernel, .grid = 3}};
+                         .mover_h2d = Mover{.kind = Mover::Kind::kernel, .grid = 3},
+                         .mover_d2h = Mover{.kind = Mover::Kind::kernel, .grid = 3}};
   std::vector<Example> all(3, pages("", large_pages, by_kernel));
   all[0].name = "index_outside";
   all[0].mistake = "indices_x[41] = blocks_in_pool_x;";
@@ -199,7 +200,7 @@ std::vector<Example> large_examples() {
           make("large_three", saxpy, {.chunks = 29, .ramp = ramp}, limits),
           make("large_few", saxpy, {.chunks = 16, .layout = Layout::few}, limits),
           make("large_graph", saxpy, {.chunks = 16, .graph = true}, limits),
-          make("large_hybrid", saxpy, {.strategy = "hybrid", .chunks = 16, .blocks = 64}, limits),
+          make("large_hybrid", saxpy, {.strategy = "hybrid", .chunks = 16, .max_grid = 64}, limits),
           make("large_staged", saxpy, {.strategy = "staged", .chunks = 128, .threads = 6}, limits)};
 }
 

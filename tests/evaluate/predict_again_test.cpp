@@ -21,7 +21,7 @@ Evaluation recorded_on(const Profile& profile) {
   const auto device = planted_gpu();
   const Node node{.device = device, .profile = std::make_shared<const Profile>(profile), .limits = limits_of(profile)};
   const EvaluateOptions options{
-      .grid = {.strategies = {}, .chunks = {1, 3}, .blocks = {8}}, .rounds = 2, .duel_rounds = 2};
+      .grid = {.strategies = {}, .chunks = {1, 3}, .max_grids = {8}}, .rounds = 2, .duel_rounds = 2};
   Evaluation evaluation = begin_evaluation(node);
   Workload workload = find_workload("saxpy:n=64Ki", {});
   workload.job.cost = derived_cost(workload.job, planted_profile());

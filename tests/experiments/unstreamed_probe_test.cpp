@@ -17,7 +17,7 @@ StageTimes stages(double in, double kernel, double out) {
 TEST(UnstreamedProbe, takes_the_number_of_streams_of_the_papers_equations) {
   UnstreamedProbe policy(streams, {.per_stream = microseconds(2)});
   EXPECT_EQ(policy.choice(0), 0u);
-  EXPECT_EQ(policy.wanted(0), TraceLevel::stages);
+  EXPECT_EQ(policy.trace_level(0), TraceLevel::stages);
   const auto decision =
       policy.observe({.batch = 0, .choice = 0, .span = microseconds(190), .stages = stages(100, 80, 10)});
   ASSERT_TRUE(decision);
@@ -25,7 +25,7 @@ TEST(UnstreamedProbe, takes_the_number_of_streams_of_the_papers_equations) {
   EXPECT_EQ(streams[decision->to], 8u);
   EXPECT_NEAR(in_microseconds(decision->period_to), 136, 1e-9);
   EXPECT_EQ(policy.choice(1), 3u);
-  EXPECT_EQ(policy.wanted(1), TraceLevel::span);
+  EXPECT_EQ(policy.trace_level(1), TraceLevel::span);
 }
 
 TEST(UnstreamedProbe, stays_without_streams_where_they_do_not_pay) {
@@ -42,7 +42,7 @@ struct Fed {
   void pass(double span, const StageTimes& alone) {
     const std::uint32_t choice = policy.choice(batch);
     BatchObservation seen{.batch = batch, .choice = choice, .span = microseconds(span)};
-    if (policy.wanted(batch) == TraceLevel::stages) seen.stages = alone;
+    if (policy.trace_level(batch) == TraceLevel::stages) seen.stages = alone;
     policy.observe(seen);
     ++batch;
   }

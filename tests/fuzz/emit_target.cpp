@@ -58,7 +58,7 @@ Shape made_shape(Input& in) {
                   .layout = static_cast<Layout>(in.below(5)),
                   .streams = 1 + in.below(5),
                   .order = in.flag() ? IssueOrder::breadth : IssueOrder::depth,
-                  .blocks = strategy.zero_copy ? in.byte() : 0u,
+                  .max_grid = strategy.zero_copy ? in.byte() : 0u,
                   .ring = in.below(5),
                   .threads = strategy.threaded ? 1 + in.below(4) : 0,
                   .graph = in.byte() > 220,

@@ -90,7 +90,7 @@ void read_kernel_profile(std::string_view bytes) {
     require_valid(workload.job);
     for (const char* strategy : {"streams", "hybrid", "implicit"}) {
       const Schedule schedule = find_strategy(strategy).schedule(
-          workload.job, {.strategy = strategy, .chunks = 3, .blocks = 16}, limits_of(profile));
+          workload.job, {.strategy = strategy, .chunks = 3, .max_grid = 16}, limits_of(profile));
       require_sound(schedule, simulate(schedule, profile).timeline);
     }
     return true;

@@ -74,7 +74,7 @@ TEST_F(AdaptiveOnGpu, kernels_are_observed_without_the_marks_around_them) {
 /// Runs every batch without streams and asks for its stages.
 struct AsksForStages : Policy {
   std::uint32_t choice(std::uint64_t) override { return 0; }
-  TraceLevel wanted(std::uint64_t) const override { return TraceLevel::stages; }
+  TraceLevel trace_level(std::uint64_t) const override { return TraceLevel::stages; }
   std::optional<Decision> observe(const BatchObservation&) override { return std::nullopt; }
 };
 

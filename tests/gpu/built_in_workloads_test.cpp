@@ -42,7 +42,7 @@ TEST_F(BuiltInWorkloadsOnGpu, come_out_right_with_whatever_grid) {
   for (const std::string& name : testing::small_workloads())
     for (const std::uint64_t blocks : {1u, 3u})
       for (const char* strategy : {"streams", "implicit", "hybrid"}) {
-        const Choice choice{.strategy = strategy, .chunks = 2, .blocks = blocks};
+        const Choice choice{.strategy = strategy, .chunks = 2, .max_grid = blocks};
         EXPECT_EQ(testing::difference_after_runs(*device, name, choice), "") << name << ": " << to_string(choice);
       }
 }

@@ -211,7 +211,7 @@ class WrongMover : public ForwardingDevice {
       if (blocks == nullptr || op.stream.is_none() || blocks->count < 2) continue;
       const BlockList& list = schedule.lists[blocks->list.index()];
       if (fault_ == Fault::lost_block) {
-        --max - grid->count;
+        --blocks->count;
         blocks->packed.length = blocks->packed.length - list.block;
       } else if (blocks->gather) {
         victim = bindings.buffers[blocks->packed.buffer.index()] + blocks->packed.length.count - 1;

@@ -97,8 +97,8 @@ TEST(JobOfBlocks, moves_the_blocks_that_the_list_names_by_every_mover_and_number
                               .chunks = chunks,
                               .layout = layout,
                               .ring = ring,
-                              .gather = mover,
-                              .scatter = mover};
+                              .mover_h2d = mover,
+                              .mover_d2h = mover};
           SCOPED_TRACE(to_string(choice));
           Prepared prepared = prepare(*gpu, pages.job(), choice, {.device_memory = 1_GiB});
           EXPECT_NO_THROW(validate(prepared.schedule()));

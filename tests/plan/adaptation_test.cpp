@@ -405,14 +405,14 @@ TEST(AdaptationLog, refuses_what_is_none_and_names_the_line) {
 
 TEST(LogLength, ends_a_log_with_the_last_line_that_is_read) {
   LogLength length(10);
-  EXPECT_TRUE(length.kernel_time("1234"));
-  EXPECT_TRUE(length.kernel_time("6789"));
+  EXPECT_TRUE(length.takes("1234"));
+  EXPECT_TRUE(length.takes("6789"));
   EXPECT_EQ(length.bytes(), 10u);
-  EXPECT_FALSE(length.kernel_time(""));
+  EXPECT_FALSE(length.takes(""));
   LogLength other(10);
-  EXPECT_TRUE(other.kernel_time("1234"));
-  EXPECT_FALSE(other.kernel_time("67890"));
-  EXPECT_FALSE(other.kernel_time("6")) << "a log has no gaps";
+  EXPECT_TRUE(other.takes("1234"));
+  EXPECT_FALSE(other.takes("67890"));
+  EXPECT_FALSE(other.takes("6")) << "a log has no gaps";
   EXPECT_TRUE(other.has_ended());
   EXPECT_EQ(other.bytes(), 5u);
 }

@@ -207,7 +207,7 @@ constexpr double rounding = 1e-9;
 TEST(Bound, is_never_above_the_simulated_time_of_any_strategy_on_random_profiles) {
   Draw draw(1);
   Closest closest;
-  for (unsigned i = 0; i < 1000; ++i) {
+  for (unsigned i = 0; i < 2000; ++i) {
     const Profile profile = random_profile(draw, draw.of({1.0, 1.3, 4.0}));
     try_choices(draw, random_job(draw), profile, 12, closest);
   }
@@ -322,7 +322,7 @@ TEST(Bound, is_not_above_zero_copy_where_only_the_rates_of_copies_are_known) {
   const Job job = in_out_job(Bytes{704643072}, Bytes{352321536}, milliseconds(5), 42);
   const Profile profile = paper_profile({.copy_engines = 1});
   EXPECT_NEAR(in_milliseconds(bound(job, profile).time), 704643072 * 8.318392e-8, 1e-6);
-  EXPECT_NEAR(in_milliseconds(find_strategy("implicit").predict(job, {.strategy = "implicit"}, profile)->time),
+  EXPECT_NEAR(in_milliseconds(find_strategy("implicit").closed_form(job, {.strategy = "implicit"}, profile)->time),
               58.63341592980224, 1e-9);
 }
 

@@ -90,7 +90,7 @@ TEST(JobMovers, are_within_a_percent_of_the_best_of_all_movers_and_numbers_of_ch
         std::vector<Mover> movers{{.kind = Mover::Kind::copies}, {.kind = Mover::Kind::batch}};
         for (const std::uint32_t grid : {1u, 2u, 4u, 8u, 32u, 132u}) movers.push_back({Mover::Kind::kernel, grid});
         for (const Mover& mover : movers) {
-          const Choice choice{.strategy = "streams", .chunks = chunks, .gather = mover};
+          const Choice choice{.strategy = "streams", .chunks = chunks, .mover_h2d = mover};
           best = std::min(best, simulate(streams.schedule(job, choice, plenty), profile).timeline.makespan);
         }
       }
@@ -113,8 +113,8 @@ TEST(JobMovers, can_be_restricted_and_say_when_none_is_left) {
 TEST(JobMovers, of_a_choice_are_kept_in_its_json) {
   const Choice choice{.strategy = "streams",
                       .chunks = 4,
-                      .gather = Mover{.kind = Mover::Kind::kernel, .grid = 32},
-                      .scatter = Mover{.kind = Mover::Kind::batch}};
+                      .mover_h2d = Mover{.kind = Mover::Kind::kernel, .grid = 32},
+                      .mover_d2h = Mover{.kind = Mover::Kind::batch}};
   const Json json = to_json(choice);
   EXPECT_EQ(json.at("mover_h2d"), Json::parse(R"({"kind": "kernel", "grid": 32})"));
   EXPECT_EQ(json.at("mover_d2h"), Json::parse(R"({"kind": "batch", "grid": null})"));
@@ -122,10 +122,10 @@ TEST(JobMovers, of_a_choice_are_kept_in_its_json) {
 }
 
 TEST(ChoiceWithMovers, is_not_read_with_a_mover_that_does_not_exist) {
-  Json json = to_json(Choice{.strategy = "streams", .chunks = 4, .gather = Mover{.kind = Mover::Kind::copies}});
+  Json json = to_json(Choice{.strategy = "streams", .chunks = 4, .mover_h2d = Mover{.kind = Mover::Kind::copies}});
   json["mover_h2d"]["kind"] = "conveyor";
   const std::string said = message_of([&] { Form<Choice>::read(JsonReader(json, "a choice")); });
-  EXPECT_NE(said.find("gather.kind: expected one of copies, batch, strided, kernel"), std::string::npos) << said;
+  EXPECT_NE(said.find("mover_h2d.kind: expected one of copies, batch, strided, kernel"), std::string::npos) << said;
 }
 
 }  // namespace

@@ -249,7 +249,7 @@ TEST(CompareModels, have_eq_6_for_the_papers_state_on_the_papers_titan_without_a
   Job job = find_workload("pop-state").job;
   job.cost = {.points = {{job.items, Interval<Seconds>::exact(milliseconds(5))}}, .origin = "stated"};
   const auto form =
-      find_strategy("implicit").predict(job, {.strategy = "implicit"}, find_profile("gtx-titan-2014")).value();
+      find_strategy("implicit").closed_form(job, {.strategy = "implicit"}, find_profile("gtx-titan-2014")).value();
   EXPECT_NEAR(in_milliseconds(form.time), 58.63341592980224 + 0.00942 + 2016 * 8.318392e-8, 1e-9);
   EXPECT_EQ(form.assumption, "");
 }

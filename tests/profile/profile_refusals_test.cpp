@@ -140,7 +140,7 @@ TEST(ProfileJson, refuses_empty_lists_where_one_entry_is_needed) {
                "at least one");
   Json json = to_json(full_profile());
   json["/measurements/0/samples_us"_json_pointer] = Json::array();
-  expect_names(refusal(json), "measurements[0].samples_us", "at least one");
+  expect_names(refusal(json), "measurements[0].samples_us", "1 or more");
 }
 
 TEST(ProfileJson, refuses_links_that_lead_nowhere_or_stand_twice) {

@@ -34,7 +34,7 @@ TEST(EvaluationCsv, has_a_line_for_each_point_with_as_many_fields_as_names) {
                              .samples_ms = {1, 1.1, 0.9, 1, 1.3},
                              .verified = true,
                              .difference = {}});
-  workload.points.push_back({.choice = {.strategy = "implicit", .blocks = 33, .graph = true},
+  workload.points.push_back({.choice = {.strategy = "implicit", .max_grid = 33, .graph = true},
                              .predicted = Interval<Seconds>::exact(milliseconds(2)),
                              .models = {},
                              .samples_ms = {},

@@ -10,7 +10,7 @@ namespace shiplap::testing_orders {
 namespace {
 
 /// A rule, and a part of the sentence that reports it. The first part that a sentence contains decides.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 53> sentences{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 54> sentences{{
     {"order", "nothing orders the two;"},
     {"no cycle", "the ops wait for each other in a cycle"},
     {"batch: first copy exists", "is batched with the op before it, and there is none"},
@@ -57,6 +57,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 53> sentence
     {"mover: thread blocks", "by a kernel without thread blocks"},
     {"mover: strided is regular", "is moved by a strided copy"},
     {"managed memory is prefetched", "only managed memory can be prefetched"},
+    {"managed memory follows advice", "only managed memory follows advice"},
     {"op of a device has a stream", "has no stream; every op"},
     {"op of the host has no stream", "has a stream, but its agent performs it"},
     {"some bytes", "accesses a region of no bytes"},
@@ -95,6 +96,8 @@ class Check {
       check_waits(i);
     }
     for (const Stream& stream : schedule_.streams) require(stream.place.is_gpu(), "streams belong to GPUs");
+    for (const Buffer& one : schedule_.buffers)
+      require(one.memory == MemoryKind::managed || one.advice == MemoryAdvice::none, "managed memory follows advice");
     check_use_of_allocated();
     check_streams_made();
     check_progress();

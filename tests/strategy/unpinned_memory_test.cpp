@@ -227,10 +227,13 @@ TEST(ManagedImplicit, brings_to_the_gpu_what_stays_there_and_back_what_is_carrie
 }
 
 TEST(ManagedImplicit, is_refused_to_kernels_that_may_touch_bytes_repeatedly) {
-  const Job job = job_in(MemoryKind::managed, {Role::in, Role::out});
-  EXPECT_THROW(
-      static_cast<void>(find_strategy("managed-implicit").schedule(job, {.strategy = "managed-implicit"}, roomy)),
-      Unsupported);
+  Job job = job_in(MemoryKind::managed, {Role::in, Role::out});
+  for (const std::optional<bool> once : {std::optional<bool>{}, std::optional(false)}) {
+    job.each_byte_once = once;
+    EXPECT_THROW(
+        static_cast<void>(find_strategy("managed-implicit").schedule(job, {.strategy = "managed-implicit"}, roomy)),
+        Unsupported);
+  }
 }
 
 TEST(UnlockedMemory, goes_one_way_where_a_job_has_nothing_for_the_other) {

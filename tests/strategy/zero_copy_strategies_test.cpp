@@ -75,7 +75,7 @@ TEST(Hybrid, aligns_what_it_copies_as_the_array_is_so_that_all_operands_of_a_ker
 TEST(Implicit, moves_every_byte_by_the_kernel_and_copies_only_what_stays) {
   Job job = job_with({Role::in, Role::inout, Role::out, Role::resident}, 6000);
   job.cost.limited = {{.items = 6000, .blocks = 2, .work = Interval<Seconds>::exact(milliseconds(9))}};
-  const Schedule schedule = find_strategy("implicit").schedule(job, {.blocks = 3}, roomy);
+  const Schedule schedule = find_strategy("implicit").schedule(job, {.max_grid = 3}, roomy);
   EXPECT_TRUE(problems(schedule).empty());
   ASSERT_EQ(schedule.ops.size(), 2u);
   const auto& kernel = std::get<Kernel>(schedule.ops[1].what);
@@ -121,7 +121,7 @@ TEST(HybridMirror, takes_what_was_measured_of_the_kernel_on_its_inputs_in_host_m
 TEST(Implicit, refuses_a_grid_where_the_kernel_has_one_of_its_own) {
   Job job = job_with({Role::in, Role::out});
   job.any_grid = false;
-  EXPECT_THROW(find_strategy("implicit").schedule(job, {.blocks = 3}, roomy), Unsupported);
+  EXPECT_THROW(find_strategy("implicit").schedule(job, {.max_grid = 3}, roomy), Unsupported);
   EXPECT_NO_THROW(find_strategy("implicit").schedule(job, {}, roomy));
 }
 

@@ -19,7 +19,7 @@ using ::testing::Not;
 
 float sum_of(View<const float> view) {
   float sum = 0;
-  for (std::uint64_t i = view.first(); i < view.end(); ++i) sum += view[i];
+  for (std::uint64_t i = view.first(); i < view.end_index(); ++i) sum += view[i];
   return sum;
 }
 

@@ -58,7 +58,7 @@ void fills_halos() {
         detail::exchange(MPI_COMM_WORLD,
                          detail::bound_messages(job, shares, {local_part("u", u)}, static_cast<std::size_t>(own_rank)),
                          part);
-      for (std::uint64_t i = u.first(); i < u.end(); ++i)
+      for (std::uint64_t i = u.first(); i < u.end_index(); ++i)
         require(u[i] == i * 31 + 7, "element " + std::to_string(i) + " is wrong");
     }
   }

@@ -89,7 +89,7 @@ TEST_F(WorkloadKernels, equal_the_host_reference_where_tiles_are_cut_off_and_whe
     for (const std::uint32_t chunks : {1u, 3u, 7u})
       EXPECT_EQ(difference(*device, workload, {.strategy = "streams", .chunks = chunks}), "")
           << name << ", " << chunks << " chunks";
-    EXPECT_EQ(difference(*device, workload, {.strategy = "streams", .blocks = 3}), "") << name << ", 3 blocks";
+    EXPECT_EQ(difference(*device, workload, {.strategy = "streams", .max_grid = 3}), "") << name << ", 3 blocks";
   }
 }
 
@@ -97,7 +97,7 @@ TEST_F(WorkloadKernels, do_all_of_their_work_with_few_blocks) {
   for (const char* name : {"saxpy:n=1000003", "histogram:frames=9,width=131,height=67",
                            "grayscale:frames=9,width=131,height=67,output=both", "arccos:n=1000003,calls=3"})
     for (const std::uint64_t blocks : {1, 4})
-      EXPECT_EQ(difference(*device, find_workload(name), {.strategy = "implicit", .blocks = blocks}), "")
+      EXPECT_EQ(difference(*device, find_workload(name), {.strategy = "implicit", .max_grid = blocks}), "")
           << name << ", " << blocks << " blocks";
 }
 
