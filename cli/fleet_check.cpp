@@ -298,7 +298,7 @@ void add_fleet_check(CLI::App& fleet) {
       ->type_name("NAME");
   add_fleet_output_flags(*command, flags->output);
   command->footer(
-      fmt::format("{} Rank 0 prints. Communicator that\nhave died or hang are reported in time, and the rest is "
+      fmt::format("{} Rank 0 prints. Ranks that\nhave died or hang are reported in time, and the rest is "
                   "judged.",
                   fleet_exit_status));
   command->callback([flags] { run_fleet_check(*flags); });

@@ -135,8 +135,9 @@ void add_measure(CLI::App& app) {
   auto* standard = command->add_flag("--standard", flags->standard, "all points that plans use, about 90 s (default)");
   standard->excludes(quick);
   command
-      ->add_flag("--full", flags->full,
-                 "further points and five seconds for each, as long as Comm|Scope takes (an hour and more; --resume goes on)")
+      ->add_flag(
+          "--full", flags->full,
+          "further points and five seconds for each, as long as Comm|Scope takes (an hour and more; --resume goes on)")
       ->excludes(quick)
       ->excludes(standard);
   command->add_option("--only", flags->only, "only primitives that match, as in 'copy.*'; nothing is kept then")

@@ -119,7 +119,7 @@ const std::vector<Switch>& switches() {
       {"search: orders", {}, [](SearchSpace& s) { s.orders = {IssueOrder::depth}; }},
       {"search: ramps", {}, [](SearchSpace& s) { s.ramps = {Ramp{}}; }},
       {"search: graphs and batches", {}, [](SearchSpace& s) { s.fewer_calls = false; }},
-      {"search: smaller grids", {}, [](SearchSpace& s) { s.blocks = {0}; }},
+      {"search: smaller grids", {}, [](SearchSpace& s) { s.max_grids = {0}; }},
   };
   return all;
 }

@@ -25,7 +25,9 @@ std::uint32_t UnstreamedProbe::choice(std::uint64_t batch) {
   return alone_;
 }
 
-TraceLevel UnstreamedProbe::trace_level(std::uint64_t batch) const { return probe_ == batch ? TraceLevel::stages : TraceLevel::span; }
+TraceLevel UnstreamedProbe::trace_level(std::uint64_t batch) const {
+  return probe_ == batch ? TraceLevel::stages : TraceLevel::span;
+}
 
 std::optional<Decision> UnstreamedProbe::observe(const BatchObservation& seen) {
   if (probe_ == seen.batch) {

@@ -120,7 +120,7 @@ void make_blocks(PyJob& self, std::uintptr_t indices, std::uint64_t count, std::
   self.hold(std::move(owner));
 }
 
-void takes(PyJob& self, double seconds) {
+void kernel_time(PyJob& self, double seconds) {
   self.job.cost = {
       .points = {{self.job.items, Interval<Seconds>::exact(Seconds{seconds})}}, .limited = {}, .origin = "stated"};
 }
@@ -139,7 +139,7 @@ void bind_job(nb::module_& m) {
       .def("set_kernel", [](PyJob& self, nb::object f) { self.job.binding.cuda = kernel_of(self.hold(std::move(f))); })
       .def("set_host_kernel",
            [](PyJob& self, nb::object f) { self.job.binding.host = kernel_of(self.hold(std::move(f))); })
-      .def("kernel_time", &takes, nb::arg("seconds"))
+      .def("kernel_time", &kernel_time, nb::arg("seconds"))
       .def_prop_ro("items", [](const PyJob& self) { return self.job.items; })
       .def_prop_ro("name", [](const PyJob& self) { return self.job.name; })
       .def_prop_rw(

@@ -39,7 +39,7 @@ struct PyPrepared {
 std::vector<nb::object>& held_of(PyPlan& plan) { return plan.job.held; }
 std::vector<nb::object>& held_of(PyPrepared& prepared) { return prepared.plan.job.held; }
 
-struct TraceLevel {
+struct PlanRequest {
   std::vector<std::string> strategies;
   std::vector<std::uint32_t> chunks;
   std::uint32_t gpus = 1;
@@ -51,16 +51,16 @@ struct TraceLevel {
   std::optional<double> max_slowdown;
 };
 
-PyPlan plan_of(const PyNode& node, const PyJob& job, const TraceLevel& trace_level) {
-  PlanOptions options{.device_memory = Bytes{trace_level.device_memory},
-                      .runs = trace_level.runs,
-                      .may_pin = trace_level.may_pin,
-                      .race = Seconds{trace_level.race},
-                      .check_reach = trace_level.check_reach};
-  options.space.strategies = trace_level.strategies;
-  options.space.chunks = trace_level.chunks;
-  options.space.gpus = trace_level.gpus;
-  options.space.max_slowdown = trace_level.max_slowdown;
+PyPlan plan_of(const PyNode& node, const PyJob& job, const PlanRequest& request) {
+  PlanOptions options{.device_memory = Bytes{request.device_memory},
+                      .runs = request.runs,
+                      .may_pin = request.may_pin,
+                      .race = Seconds{request.race},
+                      .check_reach = request.check_reach};
+  options.space.strategies = request.strategies;
+  options.space.chunks = request.chunks;
+  options.space.gpus = request.gpus;
+  options.space.max_slowdown = request.max_slowdown;
   PyPlan result{.node = node, .job = job, .plan = {}};
   if (node.device == nullptr)
     for (Array& array : result.job.job.arrays) array.memory = kind_of(node, array.data, size_on_host(array));
@@ -122,17 +122,17 @@ double seconds_of_run(PyPrepared& self, double limit) {
 }  // namespace
 
 void bind_plan(nb::module_& m) {
-  nb::class_<TraceLevel>(m, "PlanOptions")
+  nb::class_<PlanRequest>(m, "PlanOptions")
       .def(nb::init<>())
-      .def_rw("strategies", &TraceLevel::strategies)
-      .def_rw("chunks", &TraceLevel::chunks)
-      .def_rw("gpus", &TraceLevel::gpus)
-      .def_rw("device_memory", &TraceLevel::device_memory)
-      .def_rw("runs", &TraceLevel::runs)
-      .def_rw("may_pin", &TraceLevel::may_pin)
-      .def_rw("race", &TraceLevel::race)
-      .def_rw("check_reach", &TraceLevel::check_reach)
-      .def_rw("max_slowdown", &TraceLevel::max_slowdown, nb::arg("value").none());
+      .def_rw("strategies", &PlanRequest::strategies)
+      .def_rw("chunks", &PlanRequest::chunks)
+      .def_rw("gpus", &PlanRequest::gpus)
+      .def_rw("device_memory", &PlanRequest::device_memory)
+      .def_rw("runs", &PlanRequest::runs)
+      .def_rw("may_pin", &PlanRequest::may_pin)
+      .def_rw("race", &PlanRequest::race)
+      .def_rw("check_reach", &PlanRequest::check_reach)
+      .def_rw("max_slowdown", &PlanRequest::max_slowdown, nb::arg("value").none());
   nb::class_<PyPlan>(m, "Plan", nb::type_slots(Collected<PyPlan>::slots))
       .def("explain", [](const PyPlan& self) { return self.plan.explain(); })
       .def("to_json", [](const PyPlan& self) { return json_text(self.plan.to_json()); })

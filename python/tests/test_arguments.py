@@ -59,7 +59,7 @@ def test_other_numbers_are_checked_everywhere(node, job, wrong):
         "max_slowdown of movers": lambda: node.movers(max_slowdown=wrong),
         "memory_bound": lambda: node.movers(memory_bound=wrong),
         "thread_block": lambda: node.movers(thread_block=wrong),
-        "takes": lambda: job.kernel_time(wrong),
+        "kernel_time": lambda: job.kernel_time(wrong),
         "flops": lambda: job.with_flops(wrong),
         "efficiency": lambda: job.with_efficiency(wrong),
     }.items():
@@ -121,7 +121,9 @@ def test_numbers_of_numpy_lists_and_paths_are_taken(node, job, tmp_path):
     node.save_profile(tmp_path / "node.json")
     assert shiplap.Node.from_profile(tmp_path / "node.json").profile_hash == node.profile_hash
     assert shiplap.Node.open("virtual:h200", tmp_path / "node.json").profile_hash == node.profile_hash
-    assert np.array_equal(node.plan(job.kernel_time(np.float64(1e-3))).interval, node.plan(job.kernel_time(1e-3)).interval)
+    assert np.array_equal(
+        node.plan(job.kernel_time(np.float64(1e-3))).interval, node.plan(job.kernel_time(1e-3)).interval
+    )
 
 
 def test_batches_that_do_not_fit_are_refused_with_the_number_that_does(node, job):

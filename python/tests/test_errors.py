@@ -52,7 +52,11 @@ def test_an_exception_in_a_mapping_leaves_the_plan(node):
 
     x, y = pinned(node, np.zeros(100)), pinned(node, np.zeros(100))
     job = (
-        shiplap.Job(100).in_("x", x, shiplap.mapped_by(fails)).out("y", y).host_kernel(lambda c, x, y: None).kernel_time(1e-3)
+        shiplap.Job(100)
+        .in_("x", x, shiplap.mapped_by(fails))
+        .out("y", y)
+        .host_kernel(lambda c, x, y: None)
+        .kernel_time(1e-3)
     )
     with pytest.raises(LookupError, match="no such rows"):
         node.plan(job)

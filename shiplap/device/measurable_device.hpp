@@ -26,7 +26,7 @@ struct ProbeKernel {
     touch,         ///< reads and writes one byte in every `amount` bytes of its operand, one page per warp at a time
     chase,         ///< one thread makes `amount` dependent loads of 8 bytes in its operand (a pointer chase)
     strided,       ///< as `map` with 16 bytes per access; neighbouring threads access neighbouring pages of 4 KiB
-    random,        ///< as `map` with 16 bytes per access; the words, a power of two of them, are accessed in random order
+    random,  ///< as `map` with 16 bytes per access; the words, a power of two of them, are accessed in random order
   };
   KernelBinding binding;              ///< the kernel's function on this device
   Seconds work{0};                    ///< simulated time of the kernel; 0 on a real device

@@ -248,7 +248,8 @@ class Harness {
   const Structure& s_;
   const Names& names_;
   const PipelineText& pipeline_;
-  bool batches_ = false, touches_ = false, prefetches_ = false, managed_ = false, stays_on_host_ = false, pinned_ = false, pageable_ = false;
+  bool batches_ = false, touches_ = false, prefetches_ = false, managed_ = false, stays_on_host_ = false,
+       pinned_ = false, pageable_ = false;
   WayOfRun way_;
   std::vector<ListedArray> listed_;  // arrays that are blocks of a pool
   bool verified_;                    // whether the program knows the right results

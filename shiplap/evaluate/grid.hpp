@@ -27,8 +27,8 @@ struct GridOptions {
   std::vector<StreamLayout> layouts{{Layout::three}, {Layout::few}, {Layout::per_chunk}};
   std::vector<std::uint32_t> threads{1, 2, 4, 8};  ///< host threads for each direction, of strategies that use host
                                                    ///< threads
-  std::vector<std::uint64_t> max_grids{};  ///< blocks of strategies with `mapped`; 0 is the kernel's own grid; empty means
-                                        ///< values from 8 on
+  std::vector<std::uint64_t> max_grids{};  ///< blocks of strategies with `mapped`; 0 is the kernel's own grid; empty
+                                           ///< means values from 8 on
 };
 
 /// The choices of a grid, in the order of the strategies. Choices with the same schedule occur once: n chunks on n or

@@ -1,4 +1,4 @@
-// Communicator of a parallel program, and messages between them.
+// Ranks of a parallel program, and messages between them.
 #pragma once
 
 #include <cstddef>

@@ -41,8 +41,8 @@ struct FleetRun {
 /// `end_all_ranks`.
 FleetRun coordinate(Communicator&, const CoordinatorOptions&);
 
-/// Tells all ranks to end, rank 0 first, when rank 0 cannot go on. Communicator that cannot be reached are left out,
-/// and those that were not told by the deadline.
+/// Tells all ranks to end, rank 0 first, when rank 0 cannot go on. Ranks that cannot be reached are left out, and those
+/// that were not told by the deadline.
 void end_all_ranks(Communicator&, const Deadline&);
 
 }  // namespace shiplap

@@ -11,7 +11,7 @@
 
 namespace shiplap {
 
-/// Communicator of one run. Their messages are files in a folder of the run, each written whole and removed by the rank
+/// Ranks of one run. Their messages are files in a folder of the run, each written whole and removed by the rank
 /// that receives it. The last rank to end removes the folder.
 class FileCommunicator : public Communicator {
  public:

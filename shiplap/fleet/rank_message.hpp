@@ -25,7 +25,7 @@ struct RankDevice {
   friend bool operator==(const RankDevice&, const RankDevice&) = default;
 };
 
-/// The GPUs that a rank sees. Communicator of a node may see the same ones.
+/// The GPUs that a rank sees. Ranks of a node may see the same ones.
 struct DeviceList {
   std::vector<RankDevice> devices{};
   std::string failure{};  ///< why they could not be listed; empty: they could

@@ -71,7 +71,7 @@ bool has_arguments(const Measurement& measurement) {
                                         {"kernel.grid", {"blocks"}},
                                         {"kernel.stream", {"bytes"}},
                                         {"kernel.multiply_add", {"flops"}},
-                                        {"behind.", {"blocks"}}};
+                                        {"behind.", {"bytes", "blocks"}}};
   for (const Needs& needs : table)
     if (measurement.primitive.starts_with(needs.primitive))
       return std::ranges::all_of(needs.names, [&](const char* name) { return measurement.arguments.contains(name); });

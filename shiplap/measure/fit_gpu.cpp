@@ -107,8 +107,7 @@ void fit_order(const Observations& observations, GpuModel& gpu, Findings& findin
   constexpr double half_of_wave = 5e-6;
   if (of_engine && of_engine->long_kernel > half_of_long_kernel) gpu.engine_order = EngineOrder::submission;
   if (of_sync && of_sync->long_kernel > half_of_long_kernel)
-    gpu.implicit_sync =
-        of_sync->short_kernel > half_of_wave ? ImplicitSync::until_ended : ImplicitSync::until_started;
+    gpu.implicit_sync = of_sync->short_kernel > half_of_wave ? ImplicitSync::until_ended : ImplicitSync::until_started;
 }
 
 }  // namespace

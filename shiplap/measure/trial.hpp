@@ -65,8 +65,8 @@ Trial duplex_copies(Bytes size, MemoryKind host);
 /// engine serves that stream.
 Trial one_in_each(MeasurableDevice&, Bytes size, unsigned streams, unsigned watched);
 
-/// A timed copy in one stream, submitted behind a kernel of busy blocks in another stream (none: 0 blocks) and, if it is
-/// `followed`, behind a copy of the same direction that waits for the kernel.
+/// A timed copy in one stream, submitted behind a kernel of busy blocks in another stream (none: 0 blocks) and, if it
+/// is `followed`, behind a copy of the same direction that waits for the kernel.
 Trial copy_behind_kernel(MeasurableDevice&, CopyDirection, Bytes size, std::uint64_t blocks, bool followed);
 
 /// A burst of copies within device memory.
@@ -135,7 +135,7 @@ struct ZeroCopyTrial {
   Bytes size;            ///< bytes that one kernel accesses
   unsigned kernels = 1;  ///< number of kernels
   std::uint64_t blocks = 1;
-  unsigned width = widest_access;  ///< bytes per access
+  unsigned width = widest_access;                     ///< bytes per access
   ProbeKernel::Kind kernel = ProbeKernel::Kind::map;  ///< order of the accesses: map, strided or random
   MemoryKind memory = MemoryKind::mapped;             ///< kind of the host memory
   MemoryAdvice advice = MemoryAdvice::none;           ///< advice on managed memory

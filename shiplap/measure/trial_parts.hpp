@@ -94,8 +94,7 @@ inline Kernel add_kernel(Trial& trial, std::string name, const ProbeKernel& kern
 /// Adds a kernel that works on no memory, or streams memory of its own on the GPU.
 inline Kernel add_working_kernel(Trial& trial, MeasurableDevice& device, ProbeKernel::Kind kind, std::uint64_t blocks,
                                  double amount) {
-  constexpr std::array names{"empty", "spin", "stream", "multiply-add", "map",    "touch",   "chase",
-                              "strided", "random"};
+  constexpr std::array names{"empty", "spin", "stream", "multiply-add", "map", "touch", "chase", "strided", "random"};
   Kernel kernel =
       add_kernel(trial, names.at(static_cast<std::size_t>(kind)), device.probe_kernel(kind, blocks, amount));
   if (kind == ProbeKernel::Kind::stream) {

@@ -133,8 +133,8 @@ class Probe {
     for (const Array& array : job_.arrays) {
       if (array.memory != MemoryKind::managed || array.data == nullptr) continue;
       const Bytes size = size_on_host(array);
-      const BufferId buffer = schedule.add_buffer(
-          {.name = array.name, .place = Place::gpu(), .memory = MemoryKind::managed, .size = size});
+      const BufferId buffer =
+          schedule.add_buffer({.name = array.name, .place = Place::gpu(), .memory = MemoryKind::managed, .size = size});
       data.push_back(array.data);
       if (size.count > 0)
         schedule.add({.what = Prefetch{{buffer, Bytes{0}, size}, Place::host()}, .stream = stream, .after = {}});

@@ -26,6 +26,7 @@ enum class Preparation : std::uint8_t {
   registered,  ///< "registered": pinned where they are (cudaHostRegister), and unpinned after the last run
   pinned,      ///< "pinned": allocated in pinned memory (cudaHostAlloc) instead of pageable memory, and freed
 };
+/// The preparations of arrays with their names.
 EnumNames<Preparation> names_of(Preparation);
 /// What has to be done once, as in "cudaHostRegister, and cudaHostUnregister after the last run".
 std::string_view what_is_done(Preparation);

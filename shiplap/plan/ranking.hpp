@@ -68,6 +68,7 @@ enum class PredictedBy : std::uint8_t {
   simulation,   ///< the schedule was simulated
   closed_form,  ///< the profile lacks a figure of the simulation, and a paper's equation has all that it needs
 };
+/// The models that predict candidates with their names.
 EnumNames<PredictedBy> names_of(PredictedBy);
 /// The name of the model in files and tables: "simulation" or "closed form".
 std::string_view name_of(PredictedBy);

@@ -22,8 +22,8 @@ namespace {
 using Origins = std::vector<std::size_t>;
 
 bool has_figures(const GpuModel& gpu) {
-  return gpu.launch_latency || gpu.kernel_gap || gpu.handovers || gpu.resident_threads ||
-         gpu.memory_bandwidth || gpu.copy_bandwidth || gpu.flop_rate;
+  return gpu.launch_latency || gpu.kernel_gap || gpu.handovers || gpu.resident_threads || gpu.memory_bandwidth ||
+         gpu.copy_bandwidth || gpu.flop_rate;
 }
 
 /// Whether the profile has such a GPU that is not only counted.

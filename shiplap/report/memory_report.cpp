@@ -7,7 +7,7 @@ namespace shiplap {
 std::string memory_report(const MemoryChoice& choice, const TextStyle& style) {
   const std::string runs = choice.runs == 1 ? "1 run" : fmt::format("{} runs", choice.runs);
   Table table{.columns = {{"the arrays", Align::left},
-                          {"setup_time", Align::right},
+                          {"set-up", Align::right},
                           {"a run", Align::right},
                           {runs, Align::right},
                           {"pays from", Align::right}}};

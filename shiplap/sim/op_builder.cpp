@@ -48,8 +48,8 @@ OpBuilder::OpBuilder(const Schedule& schedule, const SimParameters& machine, std
     : schedule_(schedule), machine_(machine), gpus_(gpus), zero_copy_(zero_copy), residency_(schedule) {
   for (const Buffer& buffer : schedule.buffers)
     if (buffer.advice == MemoryAdvice::read_mostly)
-      throw Unsupported(fmt::format("the simulator has no figures for managed memory that is mostly read ({})",
-                                    buffer.name));
+      throw Unsupported(
+          fmt::format("the simulator has no figures for managed memory that is mostly read ({})", buffer.name));
   pinned_by_op_.resize(schedule.buffers.size());
   written_by_host_.resize(schedule.buffers.size());
   for (const Op& op : schedule.ops) {

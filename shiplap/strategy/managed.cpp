@@ -230,13 +230,12 @@ const Strategy managed_prefetch_strategy{.name = "managed-prefetch",
                                          .schedule = prefetch_schedule,
                                          .closed_form = no_closed_form};
 
-const Strategy managed_implicit_strategy{
-    .name = "managed-implicit",
-    .summary = "the kernel accesses managed memory that stays on the host",
-    .zero_copy = true,
-    .memory = ArrayMemory::managed,
-    .model_error = model_error::implicit,
-    .schedule = managed_implicit_schedule,
-    .closed_form = no_closed_form};
+const Strategy managed_implicit_strategy{.name = "managed-implicit",
+                                         .summary = "the kernel accesses managed memory that stays on the host",
+                                         .zero_copy = true,
+                                         .memory = ArrayMemory::managed,
+                                         .model_error = model_error::implicit,
+                                         .schedule = managed_implicit_schedule,
+                                         .closed_form = no_closed_form};
 
 }  // namespace shiplap

@@ -17,10 +17,9 @@
 namespace shiplap {
 
 std::span<const Strategy> strategies() {
-  static const std::array table{explicit_strategy, streams_strategy,       implicit_strategy,
-                                hybrid_strategy,   hybrid_mirror_strategy, pageable_strategy,
-                                staged_strategy,   managed_strategy,       managed_prefetch_strategy,
-                                managed_implicit_strategy};
+  static const std::array table{
+      explicit_strategy, streams_strategy, implicit_strategy, hybrid_strategy,           hybrid_mirror_strategy,
+      pageable_strategy, staged_strategy,  managed_strategy,  managed_prefetch_strategy, managed_implicit_strategy};
   return table;
 }
 

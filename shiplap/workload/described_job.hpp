@@ -238,22 +238,21 @@ class [[nodiscard]] DescribedJob : public Job {
     return result;
   }
   /// States the thread blocks of the kernel: a thread block of `threads` threads works on up to `items_of_block` items.
-  /// When several thread blocks share the same items, `blocks_of_group` is their number. A chunk then never ends
+  /// When several thread blocks share the same items, `blocks_per_group` is their number. A chunk then never ends
   /// within the items of a thread block. `plan` refuses zeros.
-  DescribedJob with_blocks(std::uint64_t items_of_block, unsigned threads,
-                           std::uint64_t blocks_of_group = 1) const {
+  DescribedJob with_blocks(std::uint64_t items_of_block, unsigned threads, std::uint64_t blocks_per_group = 1) const {
     return changed([&](Job& job) {
       job.items_per_block = items_of_block;
       job.threads_per_block = threads;
-      job.blocks_per_item_group = blocks_of_group;
+      job.blocks_per_item_group = blocks_per_group;
     });
   }
   /// States the thread blocks of the kernel as `with_blocks` does, and that the kernel works with any number of them.
   /// The kernel must launch `Chunk::blocks` thread blocks. A plan may then limit the grid of a kernel that accesses
   /// host memory.
   DescribedJob takes_any_grid(std::uint64_t items_of_block, unsigned threads,
-                              std::uint64_t blocks_of_group = 1) const {
-    DescribedJob result = with_blocks(items_of_block, threads, blocks_of_group);
+                              std::uint64_t blocks_per_group = 1) const {
+    DescribedJob result = with_blocks(items_of_block, threads, blocks_per_group);
     result.any_grid = true;
     return result;
   }

@@ -27,6 +27,7 @@ enum class Role : std::uint8_t {
   carried,   ///< every chunk reads and writes all of it, one chunk after the other: copied once, and back at the end
   scratch,   ///< memory on the GPU for the kernel of a chunk: never copied
 };
+/// The roles of arrays with their names.
 EnumNames<Role> names_of(Role);
 /// Whether chunks of the array are copied to the GPU.
 constexpr bool is_input(Role role) { return role == Role::in || role == Role::inout; }

@@ -71,7 +71,7 @@ const std::map<std::string, std::vector<std::string>, std::less<>> rule{
       "evaluate/regret.hpp",
       "advise/advice.hpp",
       "fleet/judge.hpp"}},
-    // A page also asks for maps of strategies, and reads files.
+    // A page also asks for maps of strategies, says what each strategy is, and reads files.
     {"report/page", {"report", "document", "profile/profile.hpp", "plan/strategy_map.hpp", "strategy/strategy.hpp"}},
 };
 

@@ -177,7 +177,7 @@ TEST_F(Cli, evaluate_of_random_jobs_goes_on_where_it_was_interrupted) {
                       {{"strategy", {"streams"}},
                        {"chunks", {8}},
                        {"layout", {"three"}},
-                       {"max_grid", {nullptr}},
+                       {"blocks", {nullptr}},
                        {"graph", {false}},
                        {"batched", {false}},
                        {"error", {0.0123}},

@@ -50,7 +50,7 @@ TEST_F(Cli, a_kernel_profile_of_one_device_is_read_where_the_kernel_cannot_run) 
   };
   profile["kernel"]["zero_copy"] = Json::array({{{"in", true},
                                                  {"out", true},
-                                                 {"max_grid", 0},
+                                                 {"blocks", 0},
                                                  {"alone", Json::array({point(262144, 7)})},
                                                  {"beside", Json::array()},
                                                  {"copies_beside", 1.0}}});

@@ -197,7 +197,9 @@ TEST(JobOfShare, refuses_what_ranks_cannot_share) {
               }),
               HasSubstr("items [3, 9), and the job has 8"));
   const auto hold = [&](const std::string& name, std::uint64_t first, std::uint64_t count) {
-    return message_of<UsageError>([&] { job_of_share(plain, {3, 2}, {local_part(name, View(x.data(), first, count))}); });
+    return message_of<UsageError>([&] {
+      job_of_share(plain, {3, 2}, {local_part(name, View(x.data(), first, count))});
+    });
   };
   EXPECT_THAT(hold("z", 2, 4), HasSubstr("no array of the job has that name"));
   EXPECT_THAT(hold("x", 3, 2), HasSubstr("reach the elements [2, 6) of x, and it holds [3, 5)"));

@@ -1,4 +1,4 @@
-// says: the kernel's time needs a unit: write takes(5ms), or Seconds{0.005}
+// says: the kernel's time needs a unit: write kernel_time(5ms), or Seconds{0.005}
 #include <vector>
 
 #include "shiplap/workload/described_job.hpp"

@@ -157,15 +157,16 @@ std::vector<Example> examples_of_blocks() {
   Example stated = pages("blocks_stated", odd, {.chunks = 5, .mover_h2d = kernel, .mover_d2h = batch});
   stated.workload.real_kernel = false;
   stated.workload.program = {};
-  return {pages("blocks_kernel_batch", large_pages, {.chunks = 7, .ring = 3, .mover_h2d = kernel, .mover_d2h = batch}),
-          pages("blocks_batch_kernel", odd, {.chunks = 6, .layout = Layout::few, .mover_h2d = batch, .mover_d2h = kernel}),
-          pages("blocks_copies", odd, {.chunks = 5, .layout = Layout::per_chunk, .mover_h2d = copies, .mover_d2h = copies}),
-          pages("blocks_strided", rows, {.chunks = 4, .ring = 2, .mover_h2d = strided, .mover_d2h = strided}),
-          pages("blocks_regular", rows, {.chunks = 4, .mover_h2d = kernel, .mover_d2h = kernel}),
-          pages("blocks_explicit", many, {.strategy = "explicit", .mover_h2d = kernel, .mover_d2h = kernel}),
-          pages("blocks_staged", odd, {.strategy = "staged", .chunks = 12, .ring = 4, .threads = 2}),
-          std::move(one_array),
-          std::move(stated)};
+  return {
+      pages("blocks_kernel_batch", large_pages, {.chunks = 7, .ring = 3, .mover_h2d = kernel, .mover_d2h = batch}),
+      pages("blocks_batch_kernel", odd, {.chunks = 6, .layout = Layout::few, .mover_h2d = batch, .mover_d2h = kernel}),
+      pages("blocks_copies", odd, {.chunks = 5, .layout = Layout::per_chunk, .mover_h2d = copies, .mover_d2h = copies}),
+      pages("blocks_strided", rows, {.chunks = 4, .ring = 2, .mover_h2d = strided, .mover_d2h = strided}),
+      pages("blocks_regular", rows, {.chunks = 4, .mover_h2d = kernel, .mover_d2h = kernel}),
+      pages("blocks_explicit", many, {.strategy = "explicit", .mover_h2d = kernel, .mover_d2h = kernel}),
+      pages("blocks_staged", odd, {.strategy = "staged", .chunks = 12, .ring = 4, .threads = 2}),
+      std::move(one_array),
+      std::move(stated)};
 }
 
 }  // namespace

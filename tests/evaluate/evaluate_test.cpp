@@ -47,8 +47,9 @@ Workload small_saxpy() {
 }
 
 EvaluateOptions few(std::vector<std::string> strategies) {
-  return {
-      .grid = {.strategies = std::move(strategies), .chunks = {1, 2, 4}, .max_grids = {8}}, .rounds = 3, .duel_rounds = 3};
+  return {.grid = {.strategies = std::move(strategies), .chunks = {1, 2, 4}, .max_grids = {8}},
+          .rounds = 3,
+          .duel_rounds = 3};
 }
 
 Node planted_node(MeasurableDevice& device) { return node_of(device, planted_profile()); }

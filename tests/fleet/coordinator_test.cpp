@@ -32,7 +32,7 @@ using ::testing::IsEmpty;
 /// What a thread throws that dies, in place of an exception that would be reported.
 struct Death {};
 
-/// Communicator to which a message takes a while, as where each needs a new folder.
+/// Ranks to which a message takes a while, as where each needs a new folder.
 class SlowRanks : public MemoryRanks {
  public:
   using MemoryRanks::MemoryRanks;
@@ -55,7 +55,7 @@ TEST(EndAllRanks, tells_as_many_as_it_can_by_the_deadline_and_rank_zero_first) {
   EXPECT_TRUE(mail.take(0, Deadline(wall_clock())));
 }
 
-/// Communicator that behave well unless a test changes them, and what they did.
+/// Ranks that behave well unless a test changes them, and what they did.
 class PlantedRanks {
  public:
   explicit PlantedRanks(std::size_t ranks) : mail(ranks), works(ranks) {

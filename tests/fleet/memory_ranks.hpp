@@ -1,4 +1,4 @@
-// Communicator that are threads of a test.
+// Ranks that are threads of a test.
 #pragma once
 
 #include <condition_variable>

@@ -85,9 +85,9 @@ TEST(Fit, lists_what_was_not_measured_instead_of_inventing_it) {
   const Profile profile = fit({}, some_device());
   EXPECT_TRUE(profile.links.empty());
   for (const char* parameter :
-       {"links", "gpus[0].launch_latency", "gpus[0].kernel_gap", "gpus[0].engine_order", "gpus[0].implicit_sync", "gpus[0].handovers",
-        "gpus[0].resident_threads", "gpus[0].memory_bandwidth", "gpus[0].flop_rate", "submission.copy",
-        "submission.launch", "submission.event_record", "submission.event_wait"})
+       {"links", "gpus[0].launch_latency", "gpus[0].kernel_gap", "gpus[0].engine_order", "gpus[0].implicit_sync",
+        "gpus[0].handovers", "gpus[0].resident_threads", "gpus[0].memory_bandwidth", "gpus[0].flop_rate",
+        "submission.copy", "submission.launch", "submission.event_record", "submission.event_wait"})
     EXPECT_TRUE(lists(profile, parameter)) << parameter;
   EXPECT_FALSE(profile.gpus[0].launch_latency);
   EXPECT_FALSE(profile.submission.copy);

@@ -92,8 +92,8 @@ TEST(OtherNode, gives_the_same_plans_as_node_0_for_every_strategy_and_kind_of_me
     EXPECT_FALSE(of_memory.empty()) << to_string(memory);
     planned.insert(of_memory.begin(), of_memory.end());
   }
-  for (const char* name : {"explicit", "streams", "implicit", "staged", "managed", "managed-prefetch",
-                           "managed-implicit"})
+  for (const char* name :
+       {"explicit", "streams", "implicit", "staged", "managed", "managed-prefetch", "managed-implicit"})
     EXPECT_TRUE(planned.contains(name)) << name;
 }
 

@@ -30,8 +30,8 @@ bool is_ordered(const Schedule& schedule, OpId earlier, OpId later) {
 
 std::vector<Choice> choices() {
   std::vector<Choice> all;
-  for (const char* strategy : {"streams", "hybrid", "hybrid-mirror", "implicit", "staged", "managed-prefetch",
-                               "managed-implicit"})
+  for (const char* strategy :
+       {"streams", "hybrid", "hybrid-mirror", "implicit", "staged", "managed-prefetch", "managed-implicit"})
     for (const Layout layout : {Layout::per_chunk, Layout::few, Layout::three})
       for (const std::uint32_t ring : {0u, 2u}) {
         const bool laid_out = find_strategy(strategy).memory == ArrayMemory::pinned;

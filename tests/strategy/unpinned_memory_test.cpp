@@ -228,10 +228,12 @@ TEST(ManagedImplicit, brings_to_the_gpu_what_stays_there_and_back_what_is_carrie
 
 TEST(ManagedImplicit, is_refused_to_kernels_that_may_touch_bytes_repeatedly) {
   Job job = job_in(MemoryKind::managed, {Role::in, Role::out});
-  job.each_byte_once = false;
-  EXPECT_THROW(
-      static_cast<void>(find_strategy("managed-implicit").schedule(job, {.strategy = "managed-implicit"}, roomy)),
-      Unsupported);
+  for (const std::optional<bool> once : {std::optional<bool>{}, std::optional(false)}) {
+    job.each_byte_once = once;
+    EXPECT_THROW(
+        static_cast<void>(find_strategy("managed-implicit").schedule(job, {.strategy = "managed-implicit"}, roomy)),
+        Unsupported);
+  }
 }
 
 TEST(UnlockedMemory, goes_one_way_where_a_job_has_nothing_for_the_other) {

@@ -168,12 +168,11 @@ Profile paper_profile(const PaperOptions& options) {
   profile.submission = {.copy = us(0), .launch = us(0), .event_record = us(0), .event_wait = us(0)};
   const std::string reason = "the papers' equations know one rate for each direction";
   profile.missing = {
-      {"links[0].h2d.duplex", reason},  {"links[0].d2h.duplex", reason},     {"links[0].waiting_streams", reason},
-      {"links[0].zero_copy", reason},   {"links[0].pageable", reason},       {"links[0].managed", reason},
-      {"links[0].blocks", reason},      {"gpus[0].copy_bandwidth", reason},  {"host", reason},
-      {"gpus[0].stream_groups", reason},   {"links[0].h2d.batched", reason},
-      {"links[0].d2h.batched", reason}, {"submission.batched_copy", reason}, {"submission.graph_launch", reason},
-      {"submission.graph_op", reason}};
+      {"links[0].h2d.duplex", reason},     {"links[0].d2h.duplex", reason},     {"links[0].waiting_streams", reason},
+      {"links[0].zero_copy", reason},      {"links[0].pageable", reason},       {"links[0].managed", reason},
+      {"links[0].blocks", reason},         {"gpus[0].copy_bandwidth", reason},  {"host", reason},
+      {"gpus[0].stream_groups", reason},   {"links[0].h2d.batched", reason},    {"links[0].d2h.batched", reason},
+      {"submission.batched_copy", reason}, {"submission.graph_launch", reason}, {"submission.graph_op", reason}};
   return profile;
 }
 

@@ -239,6 +239,9 @@ std::vector<Scenario> fault_scenarios() {
   graph.as_graph = true;
   Schedule through_the_host = two_gpus_inverting_twice();
   through_the_host.peer_access = false;
+  Schedule advised = prefetches_inverting();
+  advised.buffers.front().advice = MemoryAdvice::read_mostly;
+  advised.buffers.back().advice = MemoryAdvice::prefer_host;
   constexpr StreamId compute{1};
   return {
       {.name = "facts", .gpus = {0}, .work = [](MeasurableDevice& device, const Api&) { device.info(); }},
@@ -268,7 +271,7 @@ std::vector<Scenario> fault_scenarios() {
       transfers("blocks", {0}, {blocks_inverting()}),
       {.name = "direct_move", .gpus = {0}, .work = move_directly},
       transfers("prefetches", {0}, {prefetches_inverting()}),
-      transfers("advised", {0}, {advised_inverting(), {.hold = true}}),
+      transfers("advice", {0}, {advised}),
       transfers("host_agents", {0}, {host_agents_inverting()}),
       transfers("two_gpus", {0, 1}, {two_gpus_inverting_twice(), {.hold = true}, false}),
       transfers("two_gpus_through_the_host", {1, 0}, {through_the_host, {}, false}),

@@ -49,6 +49,7 @@ const std::map<std::string, std::string> may_be_ignored{
     {"cudaStreamQuery", "a stream that cannot say that it still works is waited for, which then fails"},
     {"cuCtxGetCurrent", "the caller's GPU, which is not known, cannot be made current again"},
     {"cuCtxSetCurrent", "the caller's GPU is made current again, in a destructor"},
+    {"cudaMemAdvise", "advice is taken back with the last execution that gave it, in a destructor"},
     {"cudaSetDevice", "peer access is left as it was found, in a destructor"},
     {"cudaDeviceEnablePeerAccess", "peer access is left as it was found, in a destructor"},
     {"cudaDeviceDisablePeerAccess", "peer access is left as it was found, in a destructor"},

@@ -90,6 +90,14 @@ static_assert(table_size == sizeof(Api) / sizeof(void (*)()), "a member of Api i
 Api below;                          // what a call that does not fail goes to
 std::recursive_mutex faults_guard;  // agents of a schedule call from threads of their own
 
+/// A handle of the advice that the call takes back: the second byte of the range, because the first one is that of its
+/// memory. Null where the call gives advice.
+const void* no_longer_advised(const void* data, std::size_t, cudaMemoryAdvise advice, int) {
+  const bool gives = advice == cudaMemAdviseSetReadMostly || advice == cudaMemAdviseSetPreferredLocation ||
+                     advice == cudaMemAdviseSetAccessedBy;
+  return gives ? nullptr : static_cast<const std::byte*>(data) + 1;
+}
+
 template <std::size_t Index, auto Member>
 struct Faulty;
 template <std::size_t Index, class R, class... Arguments, R (*Api::*Member)(Arguments...)>
@@ -98,6 +106,7 @@ struct Faulty<Index, Member> {
     const std::lock_guard lock(faults_guard);
     [[maybe_unused]] const void* handle = nullptr;
     if constexpr (std::get<Index>(table).gives_back) handle = (..., arguments);
+    if constexpr (std::get<Index>(table).name == "cudaMemAdvise") handle = no_longer_advised(arguments...);
     const cudaError_t error = faults().begin(Index, handle);
     if constexpr (std::is_same_v<R, cudaError_t>)
       if (error != cudaSuccess) {

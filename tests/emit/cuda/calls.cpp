@@ -47,6 +47,7 @@ struct Reader {
     if (kind == "copy") work(a, fmt::format("copy {} <- {}, {} bytes, kind {}", place(b), place(c), d, e));
     if (kind == "batch") work(a, fmt::format("batch of {}", b));
     if (kind == "prefetch") work(a, fmt::format("prefetch {}, {} bytes, to {}", place(b), c, d));
+    if (kind == "advise") advised.insert(fmt::format("{}, {} bytes, advice {} for {}", place(a), b, c, d));
     if (kind == "urgent") streams[a].priority = fmt::format("priority {}: ", b);
     if (kind == "strided") {
       std::string width, height, way;
@@ -82,6 +83,7 @@ struct Reader {
   std::map<std::string, Stream> streams;
   std::map<std::string, std::pair<std::string, std::size_t>> recorded;
   std::vector<std::pair<std::string, std::size_t>> synchronized;
+  std::set<std::string> advised;
 };
 
 }  // namespace
@@ -111,6 +113,7 @@ Calls calls_of(const std::vector<std::string>& lines) {
     put_waits();
   }
   for (const auto& mark : reader.synchronized) calls.synchronized.insert(reader.name(mark));
+  calls.advised = reader.advised;
   return calls;
 }
 
@@ -130,6 +133,9 @@ std::string difference(const Calls& expected, const Calls& seen) {
   if (seen.synchronized != expected.synchronized)
     return fmt::format("host threads wait for {} events instead of {}, or for others", seen.synchronized.size(),
                        expected.synchronized.size());
+  if (seen.advised != expected.advised)
+    return fmt::format("{} ranges have advice instead of {}, or another one", seen.advised.size(),
+                       expected.advised.size());
   return "";
 }
 

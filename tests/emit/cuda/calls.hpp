@@ -14,6 +14,8 @@ struct Calls {
   std::map<std::string, std::vector<std::string>> streams;
   /// What host threads have waited for: events, but for those that take the time.
   std::multiset<std::string> synchronized;
+  /// Ranges of managed memory with the advice that was given.
+  std::set<std::string> advised;
   friend bool operator==(const Calls&, const Calls&) = default;
 };
 

@@ -42,6 +42,17 @@ TEST(Calls, differ_in_the_priority_of_a_stream) {
   EXPECT_NE(difference(calls_of(lines("0xa", "0xb", "0xc")), calls_of(urgent)), "");
 }
 
+TEST(Calls, differ_in_every_argument_of_advice) {
+  const auto with = [](const std::string& advice) {
+    return calls_of({"memory 0x1000 64", "memory 0x2000 64", "prefetch 0xa 0x1000 64 1", advice});
+  };
+  const Calls whole = with("advise 0x1000 64 3 0");
+  EXPECT_EQ(difference(whole, with("advise 0x1000 64 3 0")), "");
+  for (const char* other :
+       {"", "advise 0x2000 64 3 0", "advise 0x1000 32 3 0", "advise 0x1000 64 1 0", "advise 0x1000 64 3 1"})
+    EXPECT_NE(difference(whole, with(other)), "") << other;
+}
+
 TEST(Calls, differ_in_every_argument_of_a_move_of_blocks) {
   const std::string first = "strided 0xa 0x2000 0x1000 4 8 4 6 1";
   const std::string second = "move 0xa 0x1000 0x2000 12 3 512";

@@ -106,6 +106,10 @@ Api logging_api() {
     note("prefetch {} {} {} {}", fmt::ptr(stream), data, bytes, to == cudaCpuDeviceId ? 0 : 1);
     return below.mem_prefetch_async(data, bytes, to, stream);
   };
+  api.mem_advise = [](const void* data, std::size_t bytes, cudaMemoryAdvise advice, int of) {
+    note("advise {} {} {} {}", data, bytes, static_cast<int>(advice), of == cudaCpuDeviceId ? 0 : 1);
+    return below.mem_advise(data, bytes, advice, of);
+  };
   return api;
 }
 

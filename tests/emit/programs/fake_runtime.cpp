@@ -328,6 +328,16 @@ cudaError_t cudaMemPrefetchAsync(const void* data, std::size_t bytes, int to, cu
   note("prefetch %p %p %zu %d\n", static_cast<void*>(stream), data, bytes, there ? 1 : 0);
   return cudaSuccess;
 }
+#if CUDART_VERSION >= 13000
+cudaError_t cudaMemAdvise(const void* data, std::size_t bytes, cudaMemoryAdvise advice, cudaMemLocation of) {
+  const bool gpu = of.type == cudaMemLocationTypeDevice;
+#else
+cudaError_t cudaMemAdvise(const void* data, std::size_t bytes, cudaMemoryAdvise advice, int of) {
+  const bool gpu = of != cudaCpuDeviceId;
+#endif
+  note("advise %p %zu %d %d\n", data, bytes, static_cast<int>(advice), gpu ? 1 : 0);
+  return cudaSuccess;
+}
 cudaError_t cudaStreamBeginCapture(cudaStream_t, cudaStreamCaptureMode) {
   capturing = true;
   return cudaSuccess;
