@@ -15,28 +15,28 @@ struct FileFormat {
 
 /// Every file format by its name.
 namespace formats {
-inline constexpr FileFormat adaptation{"shiplap/adaptation", 2};                ///< log of an adaptive run
-inline constexpr FileFormat adaptation_replay{"shiplap/adaptation-replay", 2};  ///< decisions made again from a log
-inline constexpr FileFormat adaptive_run{"shiplap/adaptive-run", 2};            ///< result of an adaptive run
+inline constexpr FileFormat adaptation{"shiplap/adaptation", 3};                ///< log of an adaptive run
+inline constexpr FileFormat adaptation_replay{"shiplap/adaptation-replay", 3};  ///< decisions made again from a log
+inline constexpr FileFormat adaptive_run{"shiplap/adaptive-run", 3};            ///< result of an adaptive run
 inline constexpr FileFormat advice{"shiplap/advice", 2};                        ///< advice for a recorded program
 inline constexpr FileFormat check{"shiplap/check", 3};                          ///< check of a node
 inline constexpr FileFormat comparison{"shiplap/comparison", 2};                ///< two profiles compared
-inline constexpr FileFormat evaluation{"shiplap/evaluation", 2};                ///< predictions judged by runs
+inline constexpr FileFormat evaluation{"shiplap/evaluation", 3};                ///< predictions judged by runs
 inline constexpr FileFormat fleet{"shiplap/fleet", 2};                          ///< nodes of a cluster compared
 inline constexpr FileFormat fleet_history{"shiplap/fleet-history", 1};          ///< earlier figures of GPUs
 inline constexpr FileFormat kernel_profile{"shiplap/kernel-profile", 2};        ///< measured cost of a kernel
 inline constexpr FileFormat movers{"shiplap/movers", 1};                        ///< movers by size of a block
-inline constexpr FileFormat plan{"shiplap/plan", 3};                            ///< ranked plan of a job
-inline constexpr FileFormat prediction{"shiplap/prediction", 2};                ///< simulation and closed forms
+inline constexpr FileFormat plan{"shiplap/plan", 4};                            ///< ranked plan of a job
+inline constexpr FileFormat prediction{"shiplap/prediction", 3};                ///< simulation and closed forms
 inline constexpr FileFormat profile{"shiplap/profile", 1};                      ///< parameters of a node
 inline constexpr FileFormat published_evaluation{"shiplap/published-evaluation", 1};  ///< models on published times
-inline constexpr FileFormat race{"shiplap/race", 2};                                  ///< result of a race
-inline constexpr FileFormat races{"shiplap/races", 2};                                ///< cache of the winners of races
+inline constexpr FileFormat race{"shiplap/race", 3};                                  ///< result of a race
+inline constexpr FileFormat races{"shiplap/races", 3};                                ///< cache of the winners of races
 inline constexpr FileFormat rank_message{"shiplap/rank-message", 1};  ///< what ranks of a check tell each other
 inline constexpr FileFormat recording{"shiplap/recording", 1};        ///< CUDA calls of a program
-inline constexpr FileFormat regret{"shiplap/regret", 2};              ///< plans of random jobs judged
+inline constexpr FileFormat regret{"shiplap/regret", 3};              ///< plans of random jobs judged
 inline constexpr FileFormat reproduction{"shiplap/reproduction", 3};  ///< experiments of a paper
-inline constexpr FileFormat run{"shiplap/run", 3};                    ///< predicted beside observed
+inline constexpr FileFormat run{"shiplap/run", 4};                    ///< predicted beside observed
 inline constexpr FileFormat scaling{"shiplap/scaling", 1};            ///< predicted strong scaling
 inline constexpr FileFormat shares{"shiplap/shares", 1};              ///< shares of a job over many ranks
 inline constexpr FileFormat workload{"shiplap/workload", 1};          ///< workload in a file

@@ -25,9 +25,9 @@ std::vector<const PrimitiveRow*> named_rows(const std::vector<std::string>& name
 }
 
 /// The rows that answer questions of their own: the memory, the order of accesses, clocks, graphs.
-constexpr std::array on_request{"copy.pinned.*.flushed", "mapped.*.flushed", "mapped.*.strided",     "mapped.*.random",
-                                "managed.*",             "demand.h2d.*",     "copy.write_combined.*", "spread.*",
-                                "host.copy.both",        "timing.*",         "graph.*",               "blocks.graph.*"};
+constexpr std::array on_request{
+    "copy.pinned.*.flushed", "mapped.*.flushed", "mapped.*.strided", "mapped.*.random", "managed.*", "demand.h2d.*",
+    "copy.write_combined.*", "spread.*",         "host.copy.both",   "timing.*",        "graph.*",   "blocks.graph.*"};
 bool is_on_request(const std::string& name) {
   return std::ranges::any_of(on_request, [&](const char* glob) { return fnmatch(glob, name.c_str(), 0) == 0; });
 }

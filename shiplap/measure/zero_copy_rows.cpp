@@ -93,9 +93,7 @@ std::vector<Point> flushed_mapped_points(const Setting& setting) {
 }
 
 /// The largest grid of `mapped_points`, for rows about the memory or the order of the accesses.
-std::vector<Point> full_grid_points(const Setting& setting) {
-  return {mapped_points(setting).back()};
-}
+std::vector<Point> full_grid_points(const Setting& setting) { return {mapped_points(setting).back()}; }
 
 /// Points of zero-copy kernels beside copies, as in hybrid pipelines.
 std::vector<Point> points_beside(const Setting& setting,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -168,9 +169,13 @@ class ObjectReader {
   }
 
  private:
+  /// Keys that earlier versions wrote. They are read over.
+  static constexpr std::array retired_keys{std::string_view("event_gap")};
   /// Refuses keys that the writer does not write.
   static void require_known_keys(const JsonReader& in, const Json& written) {
     std::vector<std::string_view> keys;
+    for (const std::string_view key : retired_keys)
+      if (in.value().contains(key)) keys.push_back(key);
     for (const auto& member : written.items()) keys.push_back(member.key());
     in.only_keys(keys);
   }

@@ -108,17 +108,17 @@ Section evaluation_section(const Evaluation& e, const std::string& source) {
   const std::vector<ModelErrors> models = errors_by_model(e.workloads);
   if (!models.empty() && models.front().steady.points > 0)
     section.headlines.push_back(fmt::format(
-        "Predictions on {} ({}){}: median error {}, 95th percentile {}, worst {} over {} steady points.", e.device_name,
-        e.device, e.simulated ? " (simulated, not observed)" : "", percent(models.front().steady.median),
+        "Predictions on {}{}: median error {}, 95th percentile {}, worst {} over {} steady points.", e.device_name,
+        e.simulated ? " (simulated, not observed)" : "", percent(models.front().steady.median),
         percent(models.front().steady.p95), percent(models.front().steady.worst), models.front().steady.points));
   std::size_t all_points = 0;
   for (const EvaluatedWorkload& w : e.workloads) all_points += w.points.size();
   const std::size_t wrong = wrong_results(e).size();
-  section.sentences.push_back(
-      fmt::format("Profile {} ({}): {} of {}, {} of copies alone. {}", e.profile, e.profile_hash,
-                  counted(all_points, "point"), counted(e.workloads.size(), "workload"), e.transfers.size(),
-                  wrong == 0 ? "Every result was verified."
-                             : fmt::format("{} WRONG: left out of all figures, and listed below.", wrong)));
+  section.sentences.push_back(fmt::format(
+      "{} ({}), profile {} ({}): {} of {}, {} of copies alone. {}", e.device_name, e.device, e.profile, e.profile_hash,
+      counted(all_points, "point"), counted(e.workloads.size(), "workload"), e.transfers.size(),
+      wrong == 0 ? "Every result was verified."
+                 : fmt::format("{} WRONG: left out of all figures, and listed below.", wrong)));
   if (e.predicted_again)
     section.sentences.emplace_back(
         "Predicted again from a recorded evaluation: the observed times were known when this version was written. "

@@ -97,7 +97,7 @@ Voyage full_voyage() {
 
 TEST(Record, is_written_in_the_order_of_its_description) {
   EXPECT_EQ(json_text(write_record(Voyage{})),
-            R"({"schema":"shiplap/run","version":3,"ship":"Fram","weather":"fair","draught":4.5,)"
+            R"({"schema":"shiplap/run","version":4,"ship":"Fram","weather":"fair","draught":4.5,)"
             R"("log":{"value":0,"unit":"B"},"predicted":{"value":1000.0,"low":1000.0,"high":1000.0,"unit":"ms"},)"
             R"("wind":null,"legs":[],"seen":{},"lost":null,"crew":13,"miles":0,"flag":"no"})");
 }

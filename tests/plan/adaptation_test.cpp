@@ -399,7 +399,7 @@ TEST(AdaptationLog, refuses_what_is_none_and_names_the_line) {
   EXPECT_NE(message_of([&] { replay(watched.text() + "{\"batch\":3}\n", "log"); }).find("log:4"), std::string::npos);
   EXPECT_NE(message_of([&] { replay(watched.text() + "no json\n", "log"); }).find("log:4"), std::string::npos);
   std::string other = watched.text();
-  other.replace(other.find("\"version\":2"), 11, "\"version\":1");
+  other.replace(other.find("\"version\":3"), 11, "\"version\":1");
   EXPECT_NE(message_of([&] { replay(other, "log"); }).find("version"), std::string::npos);
 }
 

@@ -198,6 +198,15 @@ TEST(ParameterHash, differs_when_any_parameter_differs) {
   }
 }
 
+TEST(ProfileJson, of_earlier_versions_is_read_without_what_is_no_longer_used) {
+  Json json = to_json(planted_profile());
+  json["gpus"][0]["event_gap"] = {{"idle", {{"value", 0.2}, {"low", 0.1}, {"high", 0.3}, {"unit", "us"}}}};
+  EXPECT_EQ(parameter_hash(profile_from_json(json, "test")), parameter_hash(planted_profile()));
+  json["gpus"][0]["event_gap"] = nullptr;
+  json["missing"].push_back({{"parameter", "gpus[0].event_gap"}, {"reason", "not measured"}});
+  EXPECT_EQ(parameter_hash(profile_from_json(json, "test")), parameter_hash(planted_profile()));
+}
+
 TEST(ProfileJson, may_lack_what_is_absent_with_a_reason_only) {
   Profile lacking = planted_profile();
   lacking.gpus[0].handovers.reset();

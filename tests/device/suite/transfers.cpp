@@ -219,8 +219,7 @@ Schedule prefetches_inverting() {
 
 Schedule advised_inverting() {
   Schedule s;
-  const BufferId from =
-      s.add_buffer({"in", Place::host(), MemoryKind::managed, all_chunks, MemoryAdvice::prefer_host});
+  const BufferId from = s.add_buffer({"in", Place::host(), MemoryKind::managed, all_chunks, MemoryAdvice::prefer_host});
   const BufferId to =
       s.add_buffer({"out", Place::host(), MemoryKind::managed, all_chunks, MemoryAdvice::accessed_by_gpu});
   const KernelId invert = s.add_kernel("invert");

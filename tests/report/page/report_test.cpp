@@ -86,7 +86,7 @@ Json plan_json(const Profile& profile) {
     return json;
   };
   return {{"schema", "shiplap/plan"},
-          {"version", 3},
+          {"version", 4},
           {"job", "fft"},
           {"profile", profile.name},
           {"profile_hash", parameter_hash(profile)},
@@ -123,7 +123,7 @@ TEST(Report, refuses_what_is_no_file_of_shiplap_and_names_what_is) {
   EXPECT_THAT(refusal(R"({"schema": "shiplap/recording"})"), HasSubstr("shiplap advise --json"));
   EXPECT_THAT(refusal(R"({"schema": "shiplap/plan", "version": 99})"), HasSubstr("99"));
   EXPECT_THAT(refusal("not json"), HasSubstr("x.json"));
-  EXPECT_THAT(refusal(R"({"schema": "shiplap/plan", "version": 3})"), HasSubstr("job"));
+  EXPECT_THAT(refusal(R"({"schema": "shiplap/plan", "version": 4})"), HasSubstr("job"));
   EXPECT_THAT(refusal(""), HasSubstr("x.json"));
   EXPECT_THROW(report_of({}), UsageError);
 }
