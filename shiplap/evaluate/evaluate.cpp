@@ -14,6 +14,7 @@
 #include "shiplap/pipeline/workload_data.hpp"
 #include "shiplap/plan/ranking.hpp"
 #include "shiplap/schedule/schedule.hpp"
+#include "shiplap/strategy/requirements.hpp"
 
 namespace shiplap {
 namespace {
@@ -68,7 +69,12 @@ class WorkloadRun {
     for (const Choice& choice : grid_of(job, options_.grid, sm_count_)) predict_choice(choice, false, entries, result);
     Ranking planned;
     try {
-      planned = rank(job, profile_, for_one_, {.strategies = options_.grid.strategies, .closed_forms = false});
+      // Strategies that give advice would change the times of the others, so they take part only where they are named.
+      std::vector<std::string> compared = options_.grid.strategies;
+      if (compared.empty())
+        for (const Strategy& strategy : strategies())
+          if (!gives_advice(strategy)) compared.emplace_back(strategy.name);
+      planned = rank(job, profile_, for_one_, {.strategies = std::move(compared), .closed_forms = false});
     } catch (const Unsupported& none) {
       result.not_run = none.what();
       return;

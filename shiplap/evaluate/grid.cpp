@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "shiplap/strategy/requirements.hpp"
+
 namespace shiplap {
 namespace {
 
@@ -52,7 +54,7 @@ std::vector<Choice> grid_of(const Job& job, const GridOptions& options, unsigned
   if (!options.choices.empty()) return options.choices;
   for (const std::string& name : options.strategies) find_strategy(name);
   const auto wanted = [&, memory = array_memory(job)](const Strategy& strategy) {
-    if (options.strategies.empty()) return strategy.memory == memory;
+    if (options.strategies.empty()) return strategy.memory == memory && !gives_advice(strategy);
     return std::ranges::find(options.strategies, strategy.name) != options.strategies.end();
   };
   const auto or_else = [](const auto& chosen, auto fallback) { return chosen.empty() ? fallback : chosen; };

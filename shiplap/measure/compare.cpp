@@ -47,8 +47,8 @@ double between_runs(const Figure& figure) {
       // The host makes the calls while the blocks move.
       Class{"blocks.batch.", 0.25}, Class{"blocks.strided.", 0.25}, Class{"blocks.both.batch", 0.25},
       // These kernels access host memory, and other processes use host memory and link too.
-      Class{"mapped.", 0.08}, Class{"copies.", 0.08}, Class{"blocks.kernel.", 0.08}, Class{"blocks.both.", 0.08},
-      Class{"beside.", 0.08}, Class{"moves.", 0.25}};
+      Class{"mapped.", 0.08}, Class{"managed.", 0.08}, Class{"copies.", 0.08}, Class{"blocks.kernel.", 0.08},
+      Class{"blocks.both.", 0.08}, Class{"beside.", 0.08}, Class{"moves.", 0.25}};
   constexpr Bytes small_copy = 64_KiB;
   constexpr double of_few_microseconds = 0.25;
   double share = figure.clock == "host" || (figure.bytes && *figure.bytes <= small_copy) ? of_few_microseconds : 0;

@@ -28,9 +28,10 @@ std::optional<Bytes> bytes_moved(const std::string& primitive, const std::map<st
   if (starts("copies.") && primitive.find(".beside.") != std::string::npos) return copy_size_beside(arguments);
   // Chains and pipelines are measured for their costs besides the copies, so they have no rate.
   const bool rate = starts("copy.") || starts("burst.") || starts("duplex.") || starts("mapped.") ||
-                    starts("copies.") || starts("spread.") || starts("prefetch.") || starts("demand.") ||
-                    starts("peer.") || starts("batch.") || starts("graph.pinned.") || starts("numa.") ||
-                    starts("all.") || starts("staged.") || starts("host.copy") || primitive == "kernel.stream";
+                    starts("copies.") || starts("managed.") || starts("spread.") || starts("prefetch.") ||
+                    starts("demand.") || starts("peer.") || starts("batch.") || starts("graph.pinned.") ||
+                    starts("numa.") || starts("all.") || starts("staged.") || starts("host.copy") ||
+                    primitive == "kernel.stream";
   const auto bytes = arguments.find("bytes");
   if (!rate || bytes == arguments.end()) return std::nullopt;
   const std::uint64_t gpus = starts("all.") ? static_cast<std::uint64_t>(arguments.at("gpus")) : 1;

@@ -68,6 +68,7 @@ bool has_arguments(const Measurement& measurement) {
                                         {"chain.", {"streams", "count", "busy"}},
                                         {"mapped.", {"bytes", "count", "blocks", "width"}},
                                         {"copies.", {"bytes", "count", "blocks", "width"}},
+                                        {"managed.", {"bytes", "count", "blocks", "width"}},
                                         {"kernel.grid", {"blocks"}},
                                         {"kernel.stream", {"bytes"}},
                                         {"kernel.multiply_add", {"flops"}},

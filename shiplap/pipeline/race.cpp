@@ -12,6 +12,7 @@
 #include "shiplap/core/statistics.hpp"
 #include "shiplap/plan/ranking_json.hpp"
 #include "shiplap/profile/profile.hpp"
+#include "shiplap/strategy/requirements.hpp"
 
 namespace shiplap {
 namespace {
@@ -123,14 +124,17 @@ RaceField race_field(const Job& job, const Profile& profile, const Ranking& rank
   };
   // An error in the model of a strategy affects all its candidates, so every strategy is represented. Strategies
   // without zero-copy are predicted best and take part even if another prediction is far better.
+  const bool advised = gives_advice(find_strategy(ranking.best().choice.strategy));
   for (const Candidate& candidate : ranking.candidates) {
+    if (gives_advice(find_strategy(candidate.choice.strategy)) != advised) continue;
     const double behind =
         find_strategy(candidate.choice.strategy).zero_copy ? most_behind_of_a_strategy : most_behind_without_zero_copy;
     const bool takes_part = near(candidate) || candidate.predicted.value <= ranking.best().predicted.value * behind;
     if (takes_part && !has_strategy(candidate.choice.strategy)) field.push_back(candidate);
   }
   for (const Candidate& candidate : ranking.candidates)
-    if (candidate.predicted.value < ranking.best().predicted.value && !has(candidate.choice))
+    if (candidate.predicted.value < ranking.best().predicted.value && !has(candidate.choice) &&
+        gives_advice(find_strategy(candidate.choice.strategy)) == advised)
       field.push_back(candidate);
 
   const auto variants = [&job, &profile, limits, space, near](const Choice& of) {

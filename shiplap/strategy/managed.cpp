@@ -195,7 +195,7 @@ Schedule managed_implicit_schedule(const Job& job, const Choice& choice, const L
   OpId moved;
   for (std::size_t a = 0; a < job.arrays.size(); ++a) {
     if (stays_on_host(job.arrays[a])) schedule.buffers[a].advice = MemoryAdvice::prefer_host;
-    if (!stays(job.arrays[a].role)) continue;
+    if (!stays(job.arrays[a].role) || job.arrays[a].prefix_of) continue;  // a prefix is read with its array
     const OpId op = streams.move(a, {Bytes{0}, job.arrays[a].size}, Place::gpu(), 0, {});
     if (!op.is_none()) moved = op;
   }

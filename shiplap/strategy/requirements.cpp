@@ -6,6 +6,8 @@
 
 namespace shiplap {
 
+bool gives_advice(const Strategy& strategy) { return strategy.memory == ArrayMemory::managed && strategy.zero_copy; }
+
 void require_single_calls(const Choice& choice, std::string_view strategy) {
   if (choice.graph)
     throw Unsupported(

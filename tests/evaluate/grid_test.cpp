@@ -49,7 +49,7 @@ TEST(Grid, has_the_strategies_of_the_memory_that_the_arrays_are_in) {
     return found;
   };
   EXPECT_EQ(names(MemoryKind::pageable), (std::set<std::string>{"pageable", "staged"}));
-  EXPECT_EQ(names(MemoryKind::managed), (std::set<std::string>{"managed", "managed-prefetch", "managed-implicit"}));
+  EXPECT_EQ(names(MemoryKind::managed), (std::set<std::string>{"managed", "managed-prefetch"}));
   EXPECT_EQ(names(MemoryKind::pinned),
             (std::set<std::string>{"explicit", "streams", "implicit", "hybrid", "hybrid-mirror"}));
 }

@@ -80,7 +80,7 @@ HeldAdvice::Held& HeldAdvice::held() {
 
 HeldAdvice::HeldAdvice(const Api& api, std::byte* data, Bytes size, MemoryAdvice advice, int gpu,
                        const std::string& name)
-    : range_{data, size.count, advice, gpu}, own_(api) {
+    : range_{data, size.count, advice, calls_of(advice, gpu).location}, own_(api) {
   const AdviceCalls calls = calls_of(advice, gpu);
   const std::lock_guard lock(held().mutex);
   const auto entry = held().entries.find(range_);
@@ -106,7 +106,7 @@ HeldAdvice::~HeldAdvice() {
   held().entries.erase(entry);
   if (earlier.same) return;
   const OwnContext::Scope scope(own_);
-  const AdviceCalls calls = calls_of(range_.advice, range_.gpu);
+  const AdviceCalls calls = calls_of(range_.advice, range_.location);
   const cudaError_t error = earlier.preferred == cudaInvalidDeviceId
                                 ? api_->mem_advise(range_.data, range_.size, calls.take_back, calls.location)
                                 : api_->mem_advise(range_.data, range_.size, calls.give, earlier.preferred);

@@ -26,7 +26,7 @@ class HeldAdvice {
     const std::byte* data = nullptr;
     std::size_t size = 0;
     MemoryAdvice advice = MemoryAdvice::none;
-    int gpu = 0;
+    int location = 0;
     auto operator<=>(const Range&) const = default;
   };
   struct Held;
