@@ -35,7 +35,8 @@ void add_grid_flags(CLI::App& command, EvaluateFlags& flags) {
   };
   list("--sizes", flags.sizes,
        "bytes of each array, as in 1MiB,64MiB (default: 1 MiB to 1 GiB, on a virtual device to 16 MiB)", "SIZES");
-  list("--strategies", flags.strategies, "default: all", "NAMES");
+  list("--strategies", flags.strategies,
+       "default: all for such memory but managed-implicit, whose advice would change the times of the others", "NAMES");
   list("--chunks", flags.chunks,
        "numbers of chunks (default: powers of two to 256; divisors where there are few items; a few for zero-copy)",
        "COUNTS");
