@@ -1,8 +1,11 @@
 #include "shiplap/evaluate/grid.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 
+#include "shiplap/core/error.hpp"
 #include "shiplap/strategy/requirements.hpp"
 
 namespace shiplap {
@@ -52,7 +55,10 @@ std::vector<std::uint32_t> unpinned_chunks(const Strategy& strategy) {
 
 std::vector<Choice> grid_of(const Job& job, const GridOptions& options, unsigned sm_count) {
   if (!options.choices.empty()) return options.choices;
-  for (const std::string& name : options.strategies) find_strategy(name);
+  for (const std::string& name : options.strategies)
+    if (gives_advice(find_strategy(name)) && options.strategies.size() > 1)
+      throw UsageError(fmt::format(
+          "{} advises the driver on the arrays, which changes the times of other strategies: evaluate it alone", name));
   const auto wanted = [&, memory = array_memory(job)](const Strategy& strategy) {
     if (options.strategies.empty()) return strategy.memory == memory && !gives_advice(strategy);
     return std::ranges::find(options.strategies, strategy.name) != options.strategies.end();

@@ -36,7 +36,12 @@ Op launch(const Job& job, const Limits& limits, StreamId stream, std::uint32_t c
   return {.what = std::move(kernel), .stream = stream, .agent = AgentId{0}, .after = {}, .chunk = chunk};
 }
 
-void add_arrays(const Job& job, Schedule& schedule, const Limits& limits) {
+/// Whether the kernel of managed-implicit accesses the array over the link.
+bool stays_on_host(const Array& array) { return !stays(array.role) && array.role != Role::scratch; }
+
+/// Adds the buffers of the arrays. With `advised`, those that the kernel of managed-implicit accesses over the link
+/// take no memory of the GPU.
+void add_arrays(const Job& job, Schedule& schedule, const Limits& limits, bool advised = false) {
   require_contiguous(job, "managed",
                      "the managed strategies need contiguous arrays: have the pool pinned (`pinned_vector`)");
   require_valid_prefixes(job);
@@ -48,7 +53,10 @@ void add_arrays(const Job& job, Schedule& schedule, const Limits& limits) {
                       "(`memory` managed)",
                       a.name, to_string(a.memory)));
     schedule.add_buffer({.name = a.name, .place = Place::host(), .memory = a.memory, .size = size_on_host(a)});
-    if (!a.prefix_of) total += a.size;
+    if (advised && stays_on_host(a))
+      schedule.buffers.back().advice = MemoryAdvice::prefer_host;
+    else if (!a.prefix_of)
+      total += a.size;
   }
   for (const Array& a : job.arrays)
     if (a.role == Role::scratch)
@@ -180,9 +188,6 @@ Schedule prefetch_schedule(const Job& job, const Choice& choice, const Limits& l
   return schedule;
 }
 
-/// Whether the kernel of managed-implicit accesses the array over the link.
-bool stays_on_host(const Array& array) { return !stays(array.role) && array.role != Role::scratch; }
-
 /// The arrays that stay on the GPU are prefetched, because its kernels read them again and again.
 Schedule managed_implicit_schedule(const Job& job, const Choice& choice, const Limits& limits) {
   require_one_gpu(choice, "managed-implicit");
@@ -190,11 +195,10 @@ Schedule managed_implicit_schedule(const Job& job, const Choice& choice, const L
   require_single_calls(choice, "managed-implicit");
   require_zero_copy(job);
   Schedule schedule;
-  add_arrays(job, schedule, limits);
+  add_arrays(job, schedule, limits, true);
   const PrefetchStreams streams(job, schedule);
   OpId moved;
   for (std::size_t a = 0; a < job.arrays.size(); ++a) {
-    if (stays_on_host(job.arrays[a])) schedule.buffers[a].advice = MemoryAdvice::prefer_host;
     if (!stays(job.arrays[a].role) || job.arrays[a].prefix_of) continue;  // a prefix is read with its array
     const OpId op = streams.move(a, {Bytes{0}, job.arrays[a].size}, Place::gpu(), 0, {});
     if (!op.is_none()) moved = op;

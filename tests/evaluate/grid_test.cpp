@@ -50,6 +50,8 @@ TEST(Grid, has_the_strategies_of_the_memory_that_the_arrays_are_in) {
   };
   EXPECT_EQ(names(MemoryKind::pageable), (std::set<std::string>{"pageable", "staged"}));
   EXPECT_EQ(names(MemoryKind::managed), (std::set<std::string>{"managed", "managed-prefetch"}));
+  EXPECT_FALSE(grid_of(job, {.strategies = {"managed-implicit"}}, 132).empty());
+  EXPECT_THROW(grid_of(job, {.strategies = {"managed", "managed-implicit"}}, 132), UsageError);
   EXPECT_EQ(names(MemoryKind::pinned),
             (std::set<std::string>{"explicit", "streams", "implicit", "hybrid", "hybrid-mirror"}));
 }

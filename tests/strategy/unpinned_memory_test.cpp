@@ -226,6 +226,16 @@ TEST(ManagedImplicit, brings_to_the_gpu_what_stays_there_and_back_what_is_carrie
   for (const std::uint32_t a : {2u, 3u}) EXPECT_EQ(schedule.buffers[a].advice, MemoryAdvice::prefer_host);
 }
 
+TEST(ManagedImplicit, does_arrays_that_are_larger_than_the_memory_of_the_gpu) {
+  Job job = job_in(MemoryKind::managed, {Role::in, Role::out}, 1 << 20);  // 8 MiB each
+  job.each_byte_once = true;
+  const Choice choice{.strategy = "managed-implicit"};
+  EXPECT_NO_THROW(find_strategy("managed-implicit").schedule(job, choice, {.device_memory = 1_MiB}));
+  job.arrays.push_back(
+      {.name = "scratch", .role = Role::scratch, .size = 8_MiB, .element = Bytes{8}, .memory = MemoryKind::device});
+  EXPECT_THROW(find_strategy("managed-implicit").schedule(job, choice, {.device_memory = 1_MiB}), Unsupported);
+}
+
 TEST(ManagedImplicit, is_refused_to_kernels_that_may_touch_bytes_repeatedly) {
   Job job = job_in(MemoryKind::managed, {Role::in, Role::out});
   for (const std::optional<bool> once : {std::optional<bool>{}, std::optional(false)}) {

@@ -1,5 +1,7 @@
 #include "shiplap/device/cuda/advice.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <map>
@@ -83,8 +85,14 @@ HeldAdvice::HeldAdvice(const Api& api, std::byte* data, Bytes size, MemoryAdvice
     : range_{data, size.count, advice, calls_of(advice, gpu).location}, own_(api) {
   const AdviceCalls calls = calls_of(advice, gpu);
   const std::lock_guard lock(held().mutex);
-  const auto entry = held().entries.find(range_);
+  const auto entry = std::ranges::find_if(held().entries, [this](const auto& one) { return range_.meets(one.first); });
   if (entry != held().entries.end()) {
+    if (!range_.lies_in(entry->first))
+      throw Error(fmt::format(
+          "{}: a part of it has advice for another pipeline, and taking that back would end it for this one: end that "
+          "pipeline first, or make the one for the longer range first",
+          name));
+    range_ = entry->first;
     ++entry->second.holders;
   } else {
     const EarlierAdvice earlier = earlier_advice(api, data, size.count, advice, gpu, name);

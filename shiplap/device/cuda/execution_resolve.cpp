@@ -7,6 +7,7 @@
 #include "shiplap/core/error.hpp"
 #include "shiplap/device/cuda/callers_gpu.hpp"
 #include "shiplap/device/cuda/execution.hpp"
+#include "shiplap/device/cuda/gpu_facts.hpp"
 #include "shiplap/device/cuda/host_memory.hpp"
 #include "shiplap/device/cuda/requirements.hpp"
 #include "shiplap/schedule/validate.hpp"
@@ -88,7 +89,11 @@ void CudaExecution::give_advice(const Bindings& bindings) {
   for (std::size_t i = 0; i < schedule_.buffers.size(); ++i) {
     const Buffer& buffer = schedule_.buffers[i];
     if (buffer.advice == MemoryAdvice::none || buffer.size.count == 0) continue;
-    advice_.emplace_back(api_, bindings.buffers[i], buffer.size, buffer.advice, gpus_.gpus.front(), buffer.name);
+    const int gpu = gpus_.gpus.front();
+    if (gpu_attribute(api_, cudaDevAttrConcurrentManagedAccess, gpu) == 0)
+      throw Unsupported(fmt::format(
+          "cuda:{} moves all managed memory before each kernel, so advice on {} has no effect", gpu, buffer.name));
+    advice_.emplace_back(api_, bindings.buffers[i], buffer.size, buffer.advice, gpu, buffer.name);
   }
 }
 

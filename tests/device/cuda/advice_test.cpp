@@ -41,6 +41,19 @@ TEST_F(Advice, lasts_from_the_first_holder_to_the_last) {
   EXPECT_EQ(fake_cuda().count("mem_advise"), 2);
 }
 
+TEST_F(Advice, on_a_part_of_a_held_range_is_that_of_the_range_and_a_longer_range_is_refused) {
+  std::optional<HeldAdvice> whole(hold(MemoryAdvice::prefer_host));
+  std::optional<HeldAdvice> part(hold(MemoryAdvice::prefer_host, 32));
+  EXPECT_EQ(fake_cuda().count("mem_advise"), 1);
+  whole.reset();
+  EXPECT_EQ(now().preferred, cudaCpuDeviceId) << "the part still holds the range";
+  part.reset();
+  EXPECT_EQ(now(), Advised{});
+  const HeldAdvice first = hold(MemoryAdvice::prefer_host, 32);
+  EXPECT_THROW(hold(MemoryAdvice::prefer_host), Error);
+  EXPECT_EQ(fake_cuda().count("mem_advise"), 3) << "the refused one has called nothing";
+}
+
 TEST_F(Advice, of_each_kind_is_given_and_taken_back) {
   {
     const HeldAdvice mostly_read = hold(MemoryAdvice::read_mostly);
