@@ -9,6 +9,7 @@
 
 #include "experiments/papers.hpp"
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/statistics.hpp"
 #include "shiplap/evaluate/evaluate.hpp"
 
 namespace shiplap::experiments {

@@ -3,18 +3,25 @@
 // predicted time of the full choice changes. A term that changes neither on any profile earns no place.
 //
 //   ablation JOBS SEED [PROFILE ...]
+//   ablation --recorded EVALUATION.csv PROFILE
+//
+// The second form takes the points of an evaluation on a device, and says what the 95th percentile of their errors is
+// without each term.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <functional>
 #include <map>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/statistics.hpp"
+#include "shiplap/core/text_file.hpp"
 #include "shiplap/evaluate/random_jobs.hpp"
+#include "shiplap/pipeline/profile_cache.hpp"
 #include "shiplap/plan/ranking.hpp"
 #include "shiplap/plan/what_if.hpp"
 #include "shiplap/workload/workload.hpp"
@@ -124,6 +131,104 @@ const std::vector<Switch>& switches() {
   return all;
 }
 
+/// The cells of a line of CSV, where a cell in quotation marks may hold commas.
+std::vector<std::string> cells_of(const std::string& line) {
+  std::vector<std::string> cells(1);
+  bool quoted = false;
+  for (const char c : line) {
+    if (c == '"')
+      quoted = !quoted;
+    else if (c == ',' && !quoted)
+      cells.emplace_back();
+    else
+      cells.back() += c;
+  }
+  return cells;
+}
+
+/// A point of an evaluation: what was predicted and observed then.
+struct RecordedPoint {
+  Workload workload;
+  Choice choice;
+  double predicted_ms = 0;
+  double observed_ms = 0;
+  bool is_steady = false;
+};
+
+std::vector<RecordedPoint> recorded_points(const std::string& file, const Profile& profile) {
+  std::istringstream lines(read_text_file(file));
+  std::string line;
+  std::getline(lines, line);
+  std::map<std::string, std::size_t> column;
+  for (const std::string& name : cells_of(line)) column.emplace(name, column.size());
+  std::vector<RecordedPoint> points;
+  while (std::getline(lines, line)) {
+    const std::vector<std::string> cells = cells_of(line);
+    const auto cell = [&](const char* name) { return cells.at(column.at(name)); };
+    const auto number = [&](const char* name) { return cell(name).empty() ? 0u : static_cast<unsigned>(std::stoul(cell(name))); };
+    RecordedPoint point{.workload = find_workload(cell("workload"))};
+    put_into(point.workload, parse_array_memory(cell("memory")));
+    if (point.workload.job.cost.points.empty()) point.workload.job.cost = derived_cost(point.workload.job, profile);
+    Choice& c = point.choice;
+    c.strategy = cell("strategy");
+    c.chunks = number("chunks");
+    if (cell("ramp") != "none") c.ramp = parse_ramp(cell("ramp"));
+    parse_layout(cell("layout"), c);
+    if (number("streams") > 0) c.streams = number("streams");
+    c.order = parse_order(cell("order"));
+    c.max_grid = number("blocks");
+    c.threads = number("threads");
+    c.graph = cell("graph") == "true";
+    c.batched = cell("batched") == "true";
+    point.predicted_ms = std::stod(cell("predicted_ms"));
+    point.observed_ms = std::stod(cell("observed_ms"));
+    point.is_steady = std::stod(cell("spread")) <= 0.05;
+    points.push_back(std::move(point));
+  }
+  return points;
+}
+
+void print_recorded(const std::string& file, Profile full) {
+  full.measurements.clear();
+  const std::vector<RecordedPoint> points = recorded_points(file, full);
+  std::vector<double> times;
+  for (const RecordedPoint& p : points) {
+    try {
+      times.push_back(predict(p.workload.job, full, p.choice).predicted.value.count());
+    } catch (const Error&) {
+      times.push_back(0);
+    }
+  }
+  for (const Switch& s : switches()) {
+    if (!s.term) continue;
+    Profile without = full;
+    s.term(without);
+    std::vector<double> before;
+    std::vector<double> after;
+    std::vector<double> changes;
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      const RecordedPoint& p = points[i];
+      if (!p.is_steady || times[i] == 0) continue;
+      try {
+        const double ratio = predict(p.workload.job, without, p.choice).predicted.value.count() / times[i];
+        before.push_back(std::abs(p.predicted_ms / p.observed_ms - 1));
+        after.push_back(std::abs(p.predicted_ms * ratio / p.observed_ms - 1));
+        changes.push_back(std::abs(ratio - 1));
+      } catch (const Error&) {
+        continue;
+      }
+    }
+    if (after.empty()) {
+      fmt::print("{:32} nothing predicted\n", s.name);
+      continue;
+    }
+    fmt::print("{:32} {:4} points, error with it: median {:5.2f} %, 95th {:6.2f} %; without: {:5.2f} %, {:6.2f} %; times "
+               "95th {:6.2f} %\n",
+               s.name, after.size(), 100 * median(before), 100 * quantile(before, 0.95), 100 * median(after),
+               100 * quantile(after, 0.95), 100 * quantile(changes, 0.95));
+  }
+}
+
 struct Effect {
   std::vector<double> regrets{};
   std::vector<double> changes{};
@@ -134,6 +239,10 @@ struct Effect {
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc == 4 && argv[1] == std::string("--recorded")) {
+    print_recorded(argv[2], find_any_profile(argv[3]));
+    return 0;
+  }
   const std::size_t count = std::stoul(argv[1]);
   const std::uint64_t seed = std::stoull(argv[2]);
   std::map<std::string, std::map<std::string, Effect>> effects;  // by switch, then profile

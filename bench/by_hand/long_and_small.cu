@@ -7,6 +7,7 @@
 #include "bench/by_hand/pipelines.cuh"
 #include "bench/by_hand/setting.cuh"
 #include "shiplap/core/quantity_json.hpp"
+#include "shiplap/core/statistics.hpp"
 #include "shiplap/pipeline/ideal_overlap.hpp"
 
 namespace by_hand {

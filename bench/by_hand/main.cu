@@ -9,6 +9,7 @@
 
 #include "bench/by_hand/setting.cuh"
 #include "shiplap/core/quantity_json.hpp"
+#include "shiplap/core/statistics.hpp"
 #include "shiplap/profile/profile.hpp"
 
 namespace {

@@ -61,10 +61,10 @@ struct Growth {
   std::int64_t on_gpu = 0;
   double slowdown = 1;
 
-  bool any() const {
-    return heap > static_cast<std::int64_t>(allowed_bytes) || descriptors > 0 || threads > 0 || on_gpu > 0 ||
-           slowdown > allowed_slowdown;
+  bool holds_more() const {
+    return heap > static_cast<std::int64_t>(allowed_bytes) || descriptors > 0 || threads > 0 || on_gpu > 0;
   }
+  bool any() const { return holds_more() || slowdown > allowed_slowdown; }
 };
 
 double median_step(std::span<const Part> all) {
@@ -245,8 +245,13 @@ int main(int argc, char** argv) try {
         Kind{"prepared runs", 1, any, prepared_runs}, Kind{"runs in threads", 50, any, runs_in_threads},
         Kind{"whole jobs", 1000, 10'000, whole_jobs}}) {
     const std::uint64_t own = std::clamp<std::uint64_t>(steps / kind.share / parts * parts, parts, kind.most);
-    const std::vector<Part> all = kind.run(node, own);
-    const Growth g = growth(all);
+    std::vector<Part> all = kind.run(node, own);
+    Growth g = growth(all);
+    // The host may have become slower meanwhile. Steps that become slower by themselves do so in every run.
+    for (int again = 0; again < 2 && !g.holds_more() && g.any(); ++again) {
+      all = kind.run(node, own);
+      g = growth(all);
+    }
     grew = grew || g.any();
     const double us = median_step(all) * 1e6;
     fmt::print("{:<18}{:>12}{:>12.2f}{:>12.3f}{:>10}{:>8}{:>9}{:>12}{:>10.1f}{}\n", kind.name, own, us, g.slowdown,

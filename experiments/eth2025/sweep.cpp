@@ -7,6 +7,7 @@
 
 #include "experiments/eth2025/published.hpp"
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/statistics.hpp"
 #include "shiplap/plan/ranking.hpp"
 #include "shiplap/sim/simulate.hpp"
 

@@ -12,6 +12,7 @@
 #include "experiments/eth2025/sweep.hpp"
 #include "experiments/eth2025/verdicts.hpp"
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/statistics.hpp"
 
 namespace shiplap::experiments::eth {
 namespace {

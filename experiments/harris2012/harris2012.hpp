@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "experiments/experiment.hpp"
-#include "shiplap/core/statistics.hpp"
+#include "shiplap/core/interval.hpp"
 #include "shiplap/core/units.hpp"
 
 namespace shiplap::experiments::harris {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "experiments/published_sweep/data.hpp"
-#include "shiplap/core/statistics.hpp"
+#include "shiplap/core/interval.hpp"
 #include "shiplap/profile/profile.hpp"
 #include "shiplap/workload/job.hpp"
 

@@ -6,6 +6,7 @@
 #include "experiments/werkhoven2014/ocean.hpp"
 #include "experiments/werkhoven2014/tables.hpp"
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/statistics.hpp"
 #include "shiplap/sim/simulate.hpp"
 #include "shiplap/strategy/paper_parameters.hpp"
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/statistics.hpp"
 #include "shiplap/measure/measure.hpp"
 
 namespace shiplap::experiments::werkhoven {

@@ -9,6 +9,7 @@
 #include "experiments/werkhoven2014/steps.hpp"
 #include "experiments/werkhoven2014/tables.hpp"
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/statistics.hpp"
 #include "shiplap/evaluate/evaluate.hpp"
 #include "shiplap/measure/measure.hpp"
 

@@ -11,8 +11,8 @@
 #include "shiplap/advise/recording.hpp"
 #include "shiplap/advise/rules.hpp"
 #include "shiplap/advise/step_schedule.hpp"
+#include "shiplap/core/interval.hpp"
 #include "shiplap/core/json_forward.hpp"
-#include "shiplap/core/statistics.hpp"
 #include "shiplap/profile/profile.hpp"
 
 namespace shiplap {

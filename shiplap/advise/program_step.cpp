@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "shiplap/advise/placed_ops.hpp"
+#include "shiplap/core/statistics.hpp"
 
 namespace shiplap {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "shiplap/advise/recording.hpp"
 #include "shiplap/advise/steps.hpp"
-#include "shiplap/core/statistics.hpp"
+#include "shiplap/core/interval.hpp"
 #include "shiplap/core/units.hpp"
 
 namespace shiplap {

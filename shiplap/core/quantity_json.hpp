@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "shiplap/core/interval.hpp"
 #include "shiplap/core/json.hpp"
-#include "shiplap/core/statistics.hpp"
 #include "shiplap/core/units.hpp"
 
 namespace shiplap {

@@ -5,6 +5,7 @@
 #include "shiplap/core/error.hpp"
 #include "shiplap/device/load.hpp"
 #include "shiplap/device/measurable_device.hpp"
+#include "shiplap/device/stream_gap.hpp"
 
 // The defaults of the interfaces stand here and not in the headers, which programs compile again and again.
 namespace shiplap {

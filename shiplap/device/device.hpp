@@ -15,6 +15,7 @@ namespace shiplap {
 
 struct BlockMove;
 struct Schedule;
+class StreamGap;
 
 /// Executes schedules. `open` opens one by name. An implementation must provide `info`, `allocate` and `prepare`. Each
 /// other method documents what happens on a device that does not support it.

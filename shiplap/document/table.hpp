@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "shiplap/core/statistics.hpp"
+#include "shiplap/core/interval.hpp"
 #include "shiplap/core/units.hpp"
 
 namespace shiplap {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "shiplap/core/statistics.hpp"
+#include "shiplap/core/interval.hpp"
 #include "shiplap/core/units.hpp"
 #include "shiplap/schedule/schedule.hpp"
 #include "shiplap/strategy/strategy.hpp"

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/statistics.hpp"
 
 namespace shiplap {
 namespace {

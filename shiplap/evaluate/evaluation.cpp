@@ -7,6 +7,7 @@
 #include <functional>
 #include <utility>
 
+#include "shiplap/core/statistics.hpp"
 #include "shiplap/evaluate/samples.hpp"
 
 namespace shiplap {

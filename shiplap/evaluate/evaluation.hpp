@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "shiplap/core/interval.hpp"
 #include "shiplap/core/json.hpp"
-#include "shiplap/core/statistics.hpp"
 #include "shiplap/profile/profile.hpp"
 #include "shiplap/schedule/timeline.hpp"
 #include "shiplap/strategy/strategy.hpp"

@@ -1,6 +1,7 @@
 // The file of an evaluation. Derived values (errors, estimates, statistics) are written, and calculated again when
 // read.
 #include "shiplap/core/record.hpp"
+#include "shiplap/core/statistics.hpp"
 #include "shiplap/evaluate/errors.hpp"
 #include "shiplap/evaluate/evaluation.hpp"
 #include "shiplap/evaluate/samples.hpp"

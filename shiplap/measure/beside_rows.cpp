@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/device/probe_kernel.hpp"
 #include "shiplap/measure/block_points.hpp"
 
 namespace shiplap {
@@ -61,7 +62,7 @@ std::vector<Point> points_beside_mover(const Setting& setting) {
   if (pool / pool_over_blocks >= block_of_batch_beside * fewest_moves) points.push_back(beside_batch(pool));
   return points;
 }
-auto beside_mover(ProbeKernel::Kind kind) {
+auto beside_mover(ProbeKind kind) {
   return [kind](CopyDirection way, MeasurableDevice& device, const Arguments& arguments) {
     const double grid = arguments.at("grid");
     const bool gather = way == host_to_device;
@@ -74,7 +75,7 @@ auto beside_mover(ProbeKernel::Kind kind) {
     return kernels_beside_mover(device,
                                 moves_of(arguments, gather, by_batch ? Mover::Kind::batch : Mover::Kind::kernel),
                                 {.kind = kind,
-                                 .amount = kind == ProbeKernel::Kind::stream ? streamed_beside : flops_beside,
+                                 .amount = kind == ProbeKind::stream ? streamed_beside : flops_beside,
                                  .kernels = whole(arguments, "kernels"),
                                  .moves = grid > 0 || by_batch ? moves : 0});
   };
@@ -144,9 +145,9 @@ BlockMoves timed_moves(const Arguments& arguments, CopyDirection way) {
 Trial moves_alone(CopyDirection way, MeasurableDevice& device, const Arguments& arguments) {
   return moves_beside_kernels(device, timed_moves(arguments, way), {.moves = whole(arguments, "moves")});
 }
-auto moves_beside(ProbeKernel::Kind kind) {
+auto moves_beside(ProbeKind kind) {
   return [kind](CopyDirection way, MeasurableDevice& device, const Arguments& arguments) {
-    const bool streams = kind == ProbeKernel::Kind::stream;
+    const bool streams = kind == ProbeKind::stream;
     const double work = arguments.at("work");
     const double kernels = neighbour_ms / (work * (streams ? streaming_ms : computing_ms));
     return moves_beside_kernels(device, timed_moves(arguments, way),
@@ -160,7 +161,7 @@ auto moves_beside(ProbeKernel::Kind kind) {
 }  // namespace
 
 std::vector<PrimitiveRow> beside_rows() {
-  using Kind = ProbeKernel::Kind;
+  using Kind = ProbeKind;
   RowTable rows;
   for (const CopyDirection way : both_directions) {
     rows.add_way(way, "beside.{gather|scatter}.compute",

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/device/probe_kernel.hpp"
 #include "shiplap/measure/trial_parts.hpp"
 
 namespace shiplap {
@@ -137,7 +138,7 @@ OpId add_neighbours(Trial& trial, MeasurableDevice& device, const NeighbourKerne
   Kernel kernel = add_working_kernel(trial, device, neighbour.kind, 1, neighbour.amount);
   kernel.full_rate_blocks = std::max<std::uint64_t>(1, kernel.resident_blocks);
   kernel.blocks = waves_beside * kernel.full_rate_blocks;
-  kernel.memory_bound = neighbour.kind == ProbeKernel::Kind::stream ? 1 : 0;
+  kernel.memory_bound = neighbour.kind == ProbeKind::stream ? 1 : 0;
   const auto first = static_cast<std::uint32_t>(trial.schedule.ops.size());
   for (std::uint32_t i = 0; i < neighbour.kernels; ++i) trial.schedule.add(on_stream(stream, kernel, i));
   return OpId{first};

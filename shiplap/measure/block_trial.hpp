@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 
+#include "shiplap/device/probe_kernel.hpp"
 #include "shiplap/measure/trial.hpp"
 
 namespace shiplap {
@@ -45,10 +46,10 @@ constexpr double flops_beside = 16e9;
 
 /// Kernels beside a mover, whose kernel runs in a stream of higher priority.
 struct NeighbourKernels {
-  ProbeKernel::Kind kind = ProbeKernel::Kind::multiply_add;  ///< or ProbeKernel::Kind::stream
-  double amount = 0;                                         ///< amount of one kernel
-  unsigned kernels = 0;                                      ///< number of kernels
-  unsigned moves = 0;                                        ///< number of ops of the mover; 0: the kernels are alone
+  ProbeKind kind = ProbeKind::multiply_add;  ///< or ProbeKind::stream
+  double amount = 0;                         ///< amount of one kernel
+  unsigned kernels = 0;                      ///< number of kernels
+  unsigned moves = 0;                        ///< number of ops of the mover; 0: the kernels are alone
 };
 /// Times the kernels. They have many waves of thread blocks and fill all SMs. Each op of the mover moves a quarter of
 /// the blocks.

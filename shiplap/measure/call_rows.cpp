@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "shiplap/device/host_work.hpp"
+#include "shiplap/device/probe_kernel.hpp"
 #include "shiplap/measure/host_trial.hpp"
 #include "shiplap/measure/rows.hpp"
 
@@ -29,7 +30,7 @@ std::vector<Point> kernel_call_points(const Setting& setting) {
 }
 
 Trial one_kernel(MeasurableDevice& device, const Arguments& arguments) {
-  return single_kernel(device, ProbeKernel::Kind::stream, 1, arguments.at("bytes"));
+  return single_kernel(device, ProbeKind::stream, 1, arguments.at("bytes"));
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "shiplap/core/statistics.hpp"
+#include "shiplap/core/interval.hpp"
 #include "shiplap/core/units.hpp"
 #include "shiplap/profile/profile.hpp"
 

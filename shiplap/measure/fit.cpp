@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/statistics.hpp"
 #include "shiplap/measure/measure.hpp"
 
 namespace shiplap {

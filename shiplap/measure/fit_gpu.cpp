@@ -7,6 +7,7 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/device/measurable_device.hpp"
+#include "shiplap/device/probe_kernel.hpp"
 #include "shiplap/measure/fit.hpp"
 
 namespace shiplap {

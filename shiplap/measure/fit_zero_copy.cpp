@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "shiplap/device/probe_kernel.hpp"
 #include "shiplap/measure/fit.hpp"
 #include "shiplap/measure/trial.hpp"
 

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/device/probe_kernel.hpp"
 #include "shiplap/measure/trial_parts.hpp"
 
 namespace shiplap {
@@ -110,7 +111,7 @@ Trial demand_by_kernel(MeasurableDevice& device, Bytes size) {
   return trial;
 }
 
-Trial demand_in_order(MeasurableDevice& device, Bytes size, ProbeKernel::Kind order, MemoryAdvice advice) {
+Trial demand_in_order(MeasurableDevice& device, Bytes size, ProbeKind order, MemoryAdvice advice) {
   Trial trial;
   const BufferId from = add_managed(trial, Place::host(), size);
   trial.schedule.buffers[from.index()].advice = advice;
@@ -263,7 +264,7 @@ Trial faults_of_the_host(unsigned faults) {
 
 Trial waits_for_kernels(MeasurableDevice& device, unsigned rounds) {
   Trial trial;
-  const Kernel empty = add_kernel(trial, "empty", device.probe_kernel(ProbeKernel::Kind::empty, 1, 0));
+  const Kernel empty = add_kernel(trial, "empty", device.probe_kernel(ProbeKind::empty, 1, 0));
   const Region touched = add_touched_page(trial);
   const StreamId stream = trial.schedule.add_stream("kernels");
   std::vector<OpId> after;

@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "shiplap/device/probe_kernel.hpp"
 #include "shiplap/measure/trial.hpp"
 
 namespace shiplap {
@@ -43,7 +44,7 @@ Trial staged_copies(const Staged&);
 
 /// A kernel of many blocks that reads managed memory on the host in an order (map, strided or random). With advice that
 /// pages are mostly read, a host thread touches them before each run, which removes the GPU's duplicates.
-Trial demand_in_order(MeasurableDevice&, Bytes size, ProbeKernel::Kind order, MemoryAdvice = MemoryAdvice::none);
+Trial demand_in_order(MeasurableDevice&, Bytes size, ProbeKind order, MemoryAdvice = MemoryAdvice::none);
 
 /// A sequence of kernels, each of which touches one page of managed memory on the host. The pages are 2 MiB apart.
 Trial faults_of_kernels(MeasurableDevice&, unsigned faults);

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/device/probe_kernel.hpp"
 #include "shiplap/measure/rows.hpp"
 
 namespace shiplap {
@@ -54,7 +55,7 @@ std::vector<Point> multiply_add_points(const Setting&) {
 }  // namespace
 
 std::vector<PrimitiveRow> kernel_rows() {
-  using Kind = ProbeKernel::Kind;
+  using Kind = ProbeKind;
   RowTable rows;
   rows.add("kernel.grid", "a kernel of busy blocks, over grid sizes", grid_points,
            [](MeasurableDevice& device, const Arguments& arguments) {

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/device/probe_kernel.hpp"
 #include "shiplap/measure/rows.hpp"
 
 namespace shiplap {

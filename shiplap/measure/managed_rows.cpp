@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "shiplap/device/probe_kernel.hpp"
 #include "shiplap/measure/host_trial.hpp"
 #include "shiplap/measure/rows.hpp"
 
@@ -40,7 +41,7 @@ std::vector<Point> points_of_orders(const Setting& setting) {
 }
 
 /// The row of a kernel that reads managed memory on the host.
-auto reading(ProbeKernel::Kind order, MemoryAdvice advice = MemoryAdvice::none) {
+auto reading(ProbeKind order, MemoryAdvice advice = MemoryAdvice::none) {
   return [=](MeasurableDevice& device, const Arguments& arguments) {
     return demand_in_order(device, bytes(arguments), order, advice);
   };
@@ -80,13 +81,13 @@ std::vector<PrimitiveRow> managed_rows() {
       [](MeasurableDevice& device, const Arguments& arguments) { return demand_duplex(device, bytes(arguments)); },
       HostClock::completion);
   rows.add("demand.h2d.sequential", "a kernel that reads managed memory on the host in order", points_of_orders,
-           reading(ProbeKernel::Kind::map));
+           reading(ProbeKind::map));
   rows.add("demand.h2d.strided", "the same, 16 B at a time, a page apart", points_of_orders,
-           reading(ProbeKernel::Kind::strided));
+           reading(ProbeKind::strided));
   rows.add("demand.h2d.random", "the same, 16 B at a time, in random order", points_of_orders,
-           reading(ProbeKernel::Kind::random));
+           reading(ProbeKind::random));
   rows.add("demand.h2d.read-mostly", "the same in order, with advice that the memory is mostly read", points_of_orders,
-           reading(ProbeKernel::Kind::map, MemoryAdvice::read_mostly));
+           reading(ProbeKind::map, MemoryAdvice::read_mostly));
   return rows.all;
 }
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/device/probe_kernel.hpp"
 #include "shiplap/measure/block_trial.hpp"
 #include "shiplap/measure/limits.hpp"
 #include "shiplap/measure/primitives.hpp"
@@ -81,8 +82,7 @@ std::vector<std::vector<Point>> by_node(const std::vector<Point>& points) {
 void warm_up_clocks(MeasurableDevice& device, const DeviceInfo& info) {
   if (info.is_virtual) return;
   const std::uint64_t wave = info.resident_threads / spin_probe_threads;
-  const Trial trial =
-      single_kernel(device, ProbeKernel::Kind::spin, std::max<std::uint64_t>(1, waves_of_warm_up * wave), 0);
+  const Trial trial = single_kernel(device, ProbeKind::spin, std::max<std::uint64_t>(1, waves_of_warm_up * wave), 0);
   const auto execution = device.prepare(trial.schedule, {.buffers = {}, .kernels = trial.kernels});
   Seconds spent{0};
   for (unsigned run = 0; run < most_runs_of_warm_up && spent < clocks_rise; ++run)

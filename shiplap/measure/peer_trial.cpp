@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "shiplap/device/probe_kernel.hpp"
 #include "shiplap/measure/trial_parts.hpp"
 
 namespace shiplap {
@@ -38,7 +39,7 @@ Trial peer_kernels(MeasurableDevice& device, const PeerKernels& wanted) {
     const BufferId to =
         add_on_gpu(trial, fmt::format("destination of GPU {}'s kernels", gpu), wanted.size, reads ? gpu : peer);
     trial.transfers.push_back({from, to, wanted.size});
-    Kernel map = add_kernel(trial, "map", device.probe_kernel(ProbeKernel::Kind::map, wanted.blocks, widest_access));
+    Kernel map = add_kernel(trial, "map", device.probe_kernel(ProbeKind::map, wanted.blocks, widest_access));
     map.operands = {{{from, Bytes{0}, wanted.size}, AccessMode::read},
                     {{to, Bytes{0}, wanted.size}, AccessMode::write}};
     map.flows = {{.buffer = reads ? from : to,
@@ -57,7 +58,7 @@ Trial peer_chase(MeasurableDevice& device, Bytes footprint, unsigned reads) {
   Trial trial;
   const BufferId buffer = add_on_gpu(trial, "what is read", footprint, 1);
   trial.kept.push_back(buffer);
-  Kernel chase = add_kernel(trial, "chase", device.probe_kernel(ProbeKernel::Kind::chase, 1, reads));
+  Kernel chase = add_kernel(trial, "chase", device.probe_kernel(ProbeKind::chase, 1, reads));
   chase.operands = {{{buffer, Bytes{0}, footprint}, AccessMode::read}};
   chase.flows = {{.buffer = buffer, .bytes = chase_read_size * reads, .in_flight = chase_read_size}};
   trial.schedule.add(on_stream(trial.schedule.add_stream("kernel"), chase));

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "shiplap/device/probe_kernel.hpp"
 #include "shiplap/measure/trial_parts.hpp"
 
 namespace shiplap {
@@ -44,7 +45,7 @@ void add_load(Trial& trial, CopyDirection way, Bytes size, unsigned copies) {
 }
 
 Kernel add_empty_kernel(Trial& trial, MeasurableDevice& device) {
-  return add_kernel(trial, "empty", device.probe_kernel(ProbeKernel::Kind::empty, 1, 0));
+  return add_kernel(trial, "empty", device.probe_kernel(ProbeKind::empty, 1, 0));
 }
 
 }  // namespace
@@ -84,8 +85,7 @@ Trial copy_behind_kernel(MeasurableDevice& device, CopyDirection way, Bytes size
   // waits for it, or else its blocks would hold it up.
   const OpId first = trial.schedule.add(on_stream(trial.timed, add_empty_kernel(trial, device)));
   if (blocks > 0)
-    trial.schedule.add(
-        on_stream(other, add_working_kernel(trial, device, ProbeKernel::Kind::spin, blocks, 0), 0, {first}));
+    trial.schedule.add(on_stream(other, add_working_kernel(trial, device, ProbeKind::spin, blocks, 0), 0, {first}));
   if (copies > 1) trial.schedule.add(copy_op(ends, other, size, 0));
   trial.schedule.add(copy_op(ends, trial.timed, size, copies - 1));
   return trial;
@@ -116,7 +116,7 @@ Trial device_copies(Bytes size, unsigned copies) {
 Trial pointer_chase(MeasurableDevice& device, MemoryKind kind, Bytes footprint, unsigned reads) {
   Trial trial;
   const bool on_host = kind != MemoryKind::device;
-  Kernel chase = add_kernel(trial, "chase", device.probe_kernel(ProbeKernel::Kind::chase, 1, reads));
+  Kernel chase = add_kernel(trial, "chase", device.probe_kernel(ProbeKind::chase, 1, reads));
   const BufferId buffer =
       on_host ? add_on_host(trial, "what is read", kind, footprint) : add_on_gpu(trial, "what is read", footprint);
   trial.kept.push_back(buffer);
@@ -131,7 +131,7 @@ Trial pointer_chase(MeasurableDevice& device, MemoryKind kind, Bytes footprint, 
     // A kernel streams other memory through the GPU caches, which would otherwise still hold data of the previous run.
     const BufferId other = add_on_gpu(trial, "other memory", more_than_caches_hold);
     Kernel streaming =
-        add_kernel(trial, "stream", device.probe_kernel(ProbeKernel::Kind::stream, 1, in_bytes(more_than_caches_hold)));
+        add_kernel(trial, "stream", device.probe_kernel(ProbeKind::stream, 1, in_bytes(more_than_caches_hold)));
     streaming.operands = {{{other, Bytes{0}, more_than_caches_hold}, AccessMode::write}};
     trial.before = trial.schedule;
     trial.before->add(on_stream(stream, streaming));
@@ -263,7 +263,7 @@ Trial zero_copy_kernels(MeasurableDevice& device, const ZeroCopyTrial& wanted) {
   return trial;
 }
 
-Trial single_kernel(MeasurableDevice& device, ProbeKernel::Kind kind, std::uint64_t blocks, double amount) {
+Trial single_kernel(MeasurableDevice& device, ProbeKind kind, std::uint64_t blocks, double amount) {
   Trial trial;
   const Kernel kernel = add_working_kernel(trial, device, kind, blocks, amount);
   trial.schedule.add(on_stream(trial.schedule.add_stream("kernels"), kernel));

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "shiplap/device/measurable_device.hpp"
+#include "shiplap/device/probe_kernel.hpp"
 #include "shiplap/schedule/schedule.hpp"
 
 namespace shiplap {
@@ -135,10 +136,10 @@ struct ZeroCopyTrial {
   Bytes size;            ///< bytes that one kernel accesses
   unsigned kernels = 1;  ///< number of kernels
   std::uint64_t blocks = 1;
-  unsigned width = widest_access;                     ///< bytes per access
-  ProbeKernel::Kind kernel = ProbeKernel::Kind::map;  ///< order of the accesses: map, strided or random
-  MemoryKind memory = MemoryKind::mapped;             ///< kind of the host memory
-  MemoryAdvice advice = MemoryAdvice::none;           ///< advice on managed memory
+  unsigned width = widest_access;            ///< bytes per access
+  ProbeKind kernel = ProbeKind::map;         ///< order of the accesses: map, strided or random
+  MemoryKind memory = MemoryKind::mapped;    ///< kind of the host memory
+  MemoryAdvice advice = MemoryAdvice::none;  ///< advice on managed memory
   std::optional<CopyDirection> copies{};
   Bytes copy_size = long_copy_beside;
   unsigned copy_count = 0;
@@ -150,6 +151,6 @@ Trial zero_copy_kernels(MeasurableDevice&, const ZeroCopyTrial&);
 Trial pointer_chase(MeasurableDevice&, MemoryKind, Bytes footprint, unsigned reads);
 
 /// A single kernel launch.
-Trial single_kernel(MeasurableDevice&, ProbeKernel::Kind, std::uint64_t blocks, double amount);
+Trial single_kernel(MeasurableDevice&, ProbeKind, std::uint64_t blocks, double amount);
 
 }  // namespace shiplap

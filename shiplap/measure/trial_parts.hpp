@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "shiplap/device/host_work.hpp"
+#include "shiplap/device/probe_kernel.hpp"
 #include "shiplap/measure/trial.hpp"
 
 namespace shiplap {
@@ -92,12 +93,12 @@ inline Kernel add_kernel(Trial& trial, std::string name, const ProbeKernel& kern
 }
 
 /// Adds a kernel that works on no memory, or streams memory of its own on the GPU.
-inline Kernel add_working_kernel(Trial& trial, MeasurableDevice& device, ProbeKernel::Kind kind, std::uint64_t blocks,
+inline Kernel add_working_kernel(Trial& trial, MeasurableDevice& device, ProbeKind kind, std::uint64_t blocks,
                                  double amount) {
   constexpr std::array names{"empty", "spin", "stream", "multiply-add", "map", "touch", "chase", "strided", "random"};
   Kernel kernel =
       add_kernel(trial, names.at(static_cast<std::size_t>(kind)), device.probe_kernel(kind, blocks, amount));
-  if (kind == ProbeKernel::Kind::stream) {
+  if (kind == ProbeKind::stream) {
     const Bytes size{static_cast<std::uint64_t>(amount)};
     kernel.operands = {{{add_on_gpu(trial, "device data", size), Bytes{0}, size}, AccessMode::write}};
   }
@@ -110,8 +111,8 @@ constexpr std::uint64_t touching_blocks = 256;
 /// Adds a kernel to the trial that touches every page of a buffer.
 inline Kernel add_touching_kernel(Trial& trial, MeasurableDevice& device, BufferId buffer, Bytes size,
                                   std::uint64_t blocks = touching_blocks) {
-  Kernel touch = add_kernel(trial, "touch",
-                            device.probe_kernel(ProbeKernel::Kind::touch, blocks, static_cast<double>(page_size())));
+  Kernel touch =
+      add_kernel(trial, "touch", device.probe_kernel(ProbeKind::touch, blocks, static_cast<double>(page_size())));
   touch.operands = {{{buffer, Bytes{0}, size}, AccessMode::write}};
   return touch;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/statistics.hpp"
 
 namespace shiplap {
 namespace {

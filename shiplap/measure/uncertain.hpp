@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "shiplap/core/statistics.hpp"
+#include "shiplap/core/interval.hpp"
 
 namespace shiplap {
 

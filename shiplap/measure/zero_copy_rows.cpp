@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/device/probe_kernel.hpp"
 #include "shiplap/measure/rows.hpp"
 
 namespace shiplap {
@@ -135,7 +136,7 @@ Trial mapped_way(CopyDirection way, MeasurableDevice& device, const Arguments& a
   return mapped(access_of(way), device, arguments);
 }
 /// Kernels that access host memory in another order.
-auto mapped_in(ProbeKernel::Kind order) {
+auto mapped_in(ProbeKind order) {
   return [order](CopyDirection way, MeasurableDevice& device, const Arguments& arguments) {
     ZeroCopyTrial wanted = kernels_of(access_of(way), arguments, whole(arguments, "count"));
     wanted.kernel = order;
@@ -196,10 +197,10 @@ std::vector<PrimitiveRow> zero_copy_rows() {
                     });
   rows.add_each_way("mapped.{read|write}.strided",
                     "kernels that {read|write} mapped host memory 16 B at a time, a page apart", full_grid_points,
-                    mapped_in(ProbeKernel::Kind::strided));
+                    mapped_in(ProbeKind::strided));
   rows.add_each_way("mapped.{read|write}.random",
                     "kernels that {read|write} mapped host memory 16 B at a time, in random order", full_grid_points,
-                    mapped_in(ProbeKernel::Kind::random));
+                    mapped_in(ProbeKind::random));
   rows.add_each_way("managed.{read|write}.prefer-host",
                     "kernels that {read|write} managed memory whose preferred location is the host", full_grid_points,
                     managed_with(MemoryAdvice::prefer_host));

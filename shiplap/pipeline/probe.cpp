@@ -10,6 +10,7 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/statistics.hpp"
+#include "shiplap/device/probe_kernel.hpp"
 #include "shiplap/pipeline/captured_kernel.hpp"
 #include "shiplap/pipeline/ideal_overlap.hpp"
 #include "shiplap/pipeline/probe_zero_copy.hpp"
@@ -161,7 +162,7 @@ class ResidentProbe {
 }  // namespace
 
 std::unique_ptr<Execution> prepare_empty_launch(MeasurableDevice& device) {
-  const ProbeKernel empty = device.probe_kernel(ProbeKernel::Kind::empty, 1, 0);
+  const ProbeKernel empty = device.probe_kernel(ProbeKind::empty, 1, 0);
   Schedule launch;
   const StreamId stream = launch.add_stream("compute");
   const KernelId kernel = launch.add_kernel("empty");

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/statistics.hpp"
 #include "shiplap/pipeline/contiguous_job.hpp"
 #include "shiplap/pipeline/ideal_overlap.hpp"
 #include "shiplap/pipeline/race.hpp"

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "shiplap/core/interval.hpp"
 #include "shiplap/core/json_forward.hpp"
-#include "shiplap/core/statistics.hpp"
 #include "shiplap/device/device.hpp"
 #include "shiplap/pipeline/plan.hpp"
 

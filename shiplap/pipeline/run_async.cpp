@@ -8,6 +8,7 @@
 #include "shiplap/core/deadline.hpp"
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/thread.hpp"
+#include "shiplap/device/stream_gap.hpp"
 
 namespace shiplap {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "shiplap/core/statistics.hpp"
+#include "shiplap/core/interval.hpp"
 #include "shiplap/core/units.hpp"
 #include "shiplap/workload/job.hpp"
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "shiplap/core/enum_names.hpp"
+#include "shiplap/core/interval.hpp"
 #include "shiplap/core/json_forward.hpp"
-#include "shiplap/core/statistics.hpp"
 #include "shiplap/plan/bound.hpp"
 #include "shiplap/plan/ideal_overlap.hpp"
 #include "shiplap/plan/kernel_rates.hpp"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "shiplap/core/statistics.hpp"
+#include "shiplap/core/interval.hpp"
 #include "shiplap/core/units.hpp"
 #include "shiplap/plan/ranking.hpp"
 #include "shiplap/workload/job.hpp"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "shiplap/core/statistics.hpp"
+#include "shiplap/core/interval.hpp"
 #include "shiplap/core/units.hpp"
 #include "shiplap/profile/neighbour.hpp"
 

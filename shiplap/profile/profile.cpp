@@ -10,6 +10,7 @@
 
 #include "shiplap/core/interpolation.hpp"
 #include "shiplap/core/json.hpp"
+#include "shiplap/core/statistics.hpp"
 #include "shiplap/profile/built_in.hpp"
 #include "shiplap/profile/enum_names.hpp"
 

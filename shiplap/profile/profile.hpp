@@ -12,9 +12,9 @@
 #include <string_view>
 #include <vector>
 
+#include "shiplap/core/interval.hpp"
 #include "shiplap/core/json_forward.hpp"
 #include "shiplap/core/numa.hpp"
-#include "shiplap/core/statistics.hpp"
 #include "shiplap/core/units.hpp"
 #include "shiplap/profile/block_model.hpp"
 #include "shiplap/profile/conditions.hpp"

@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "shiplap/core/interval.hpp"
 #include "shiplap/core/json.hpp"
-#include "shiplap/core/statistics.hpp"
 #include "shiplap/core/units.hpp"
 
 namespace shiplap {

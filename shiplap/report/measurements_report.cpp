@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "shiplap/core/statistics.hpp"
 #include "shiplap/measure/figures.hpp"
 
 namespace shiplap {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "shiplap/core/interval.hpp"
 #include "shiplap/core/json.hpp"
-#include "shiplap/core/statistics.hpp"
 #include "shiplap/core/units.hpp"
 #include "shiplap/document/document.hpp"
 

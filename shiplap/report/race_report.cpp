@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "shiplap/core/statistics.hpp"
 #include "shiplap/report/rows.hpp"
 
 namespace shiplap {

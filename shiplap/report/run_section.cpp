@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "shiplap/core/statistics.hpp"
 #include "shiplap/report/quantity.hpp"
 #include "shiplap/report/run_pictures.hpp"
 #include "shiplap/report/sections.hpp"

@@ -5,12 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "shiplap/core/id.hpp"
 #include "shiplap/core/units.hpp"
 
 namespace shiplap {
-
-struct Schedule;
 
 /// The hardware unit that an op keeps busy: a copy engine, the SMs (`compute`) or the host.
 enum class Engine : std::uint8_t { copy_h2d, copy_d2h, copy_shared, copy_d2d, compute, host };
@@ -44,10 +41,5 @@ struct BusiestEngine {
 };
 /// The busiest engine of a timeline. Throws Error when the timeline has no spans.
 BusiestEngine busiest_engine(const Timeline&);
-
-/// The chain of ops that determines the makespan, first to last. It is found by walking back from the op that ends
-/// last. Each step goes to the op (a dependency, or the op before in the same stream or on the same engine) that ended
-/// last before the current op started.
-std::vector<OpId> critical_path(const Schedule&, const Timeline&);
 
 }  // namespace shiplap

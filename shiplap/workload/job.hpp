@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "shiplap/core/enum_names.hpp"
-#include "shiplap/core/statistics.hpp"
+#include "shiplap/core/interval.hpp"
 #include "shiplap/core/units.hpp"
 #include "shiplap/device/bindings.hpp"
 #include "shiplap/schedule/place.hpp"

@@ -8,6 +8,8 @@
 #include "shiplap/core/error.hpp"
 #include "shiplap/device/measurable_device.hpp"
 #include "shiplap/device/pinned_regions.hpp"
+#include "shiplap/device/probe_kernel.hpp"
+#include "shiplap/device/stream_gap.hpp"
 #include "shiplap/device/virtual/virtual_device.hpp"
 #include "shiplap/schedule/schedule.hpp"
 #include "tests/support/message_of.hpp"
@@ -35,7 +37,7 @@ class Untold final : public MeasurableDevice {
   DeviceInfo info() const override { return {}; }
   Memory allocate(Place, MemoryKind, Bytes) override { return {}; }
   std::unique_ptr<Execution> prepare(const Schedule&, const Bindings&) override { return nullptr; }
-  ProbeKernel probe_kernel(ProbeKernel::Kind, std::uint64_t, double) override { return {}; }
+  ProbeKernel probe_kernel(ProbeKind, std::uint64_t, double) override { return {}; }
   void fill(const Memory&, std::uint64_t) override {}
   std::uint64_t mismatches(const Memory&, Bytes, Bytes, std::uint64_t, Bytes) override { return 0; }
 };

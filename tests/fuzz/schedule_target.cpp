@@ -33,7 +33,6 @@ void simulate_on(const Profile& profile, const Schedule& schedule) {
     const std::array processes{TraceProcess{"predicted", schedule, timeline}};
     chrome_trace(processes).dump();
     Form<TimelineView>{}.write(timeline_view(schedule, timeline)).dump();
-    require(!critical_path(schedule, timeline).empty(), "a timeline has a critical path");
   }
 }
 

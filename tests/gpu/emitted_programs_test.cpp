@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "shiplap/core/statistics.hpp"
 #include "shiplap/pipeline/prepared.hpp"
 #include "shiplap/pipeline/workload_data.hpp"
 #include "tests/device/cuda/gpu_fixture.hpp"

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/device/probe_kernel.hpp"
 #include "tests/device/cuda/fault_memory.hpp"
 #include "tests/device/cuda/gpu_fixture.hpp"
 #include "tests/gpu/own_process.hpp"
@@ -30,7 +31,7 @@ constexpr const char* mode_variable = "SHIPLAP_TEST_TRAP";
 struct Faulty {
   Faulty(MeasurableDevice& device, const Api& api, Schedule of, KernelFunction fault)
       : schedule(std::move(of)), memory(device, api, schedule, false) {
-    const KernelFunction empty = device.probe_kernel(ProbeKernel::Kind::empty, 1, 0).binding.cuda;
+    const KernelFunction empty = device.probe_kernel(ProbeKind::empty, 1, 0).binding.cuda;
     memory.bindings.kernels[0].cuda = [empty, fault = std::move(fault)](const Launch& l) {
       (l.first_item == 1 ? fault : empty)(l);
     };

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "shiplap/core/statistics.hpp"
 #include "shiplap/device/virtual/virtual_device.hpp"
 #include "shiplap/measure/measure.hpp"
 #include "tests/support/noisy_device.hpp"

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "shiplap/device/probe_kernel.hpp"
 #include "shiplap/device/virtual/virtual_device.hpp"
 #include "shiplap/measure/host_trial.hpp"
 #include "shiplap/schedule/submission.hpp"
@@ -139,7 +140,7 @@ TEST_F(TrialTest, loads_the_direction_that_a_chain_leaves_free) {
 }
 
 TEST_F(TrialTest, gives_the_stream_kernel_the_memory_it_works_on) {
-  const Trial trial = single_kernel(*device_, ProbeKernel::Kind::stream, 1, 4096);
+  const Trial trial = single_kernel(*device_, ProbeKind::stream, 1, 4096);
   EXPECT_TRUE(problems(trial.schedule).empty());
   const auto& kernel = std::get<Kernel>(trial.schedule.ops.at(0).what);
   ASSERT_EQ(kernel.operands.size(), 1u);

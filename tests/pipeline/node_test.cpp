@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/device/probe_kernel.hpp"
 #include "shiplap/evaluate/evaluate.hpp"
 #include "shiplap/evaluate/regret.hpp"
 #include "shiplap/pipeline/adaptive.hpp"
@@ -64,7 +65,7 @@ TEST(Node, of_a_device_that_no_pointer_shares_does_not_own_it) {
     DeviceInfo info() const override { return {.id = "mine"}; }
     Memory allocate(Place, MemoryKind, Bytes) override { return {}; }
     std::unique_ptr<Execution> prepare(const Schedule&, const Bindings&) override { return nullptr; }
-    ProbeKernel probe_kernel(ProbeKernel::Kind, std::uint64_t, double) override { return {}; }
+    ProbeKernel probe_kernel(ProbeKind, std::uint64_t, double) override { return {}; }
     void fill(const Memory&, std::uint64_t) override {}
     std::uint64_t mismatches(const Memory&, Bytes, Bytes, std::uint64_t, Bytes) override { return 0; }
   } mine;

@@ -9,6 +9,7 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/device/pinned_vector.hpp"
+#include "shiplap/device/probe_kernel.hpp"
 #include "shiplap/workload/described_job.hpp"
 #include "tests/support/forwarding_device.hpp"
 #include "tests/support/jobs.hpp"

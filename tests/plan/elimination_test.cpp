@@ -8,7 +8,7 @@
 #include <random>
 
 #include "shiplap/core/error.hpp"
-#include "shiplap/core/statistics.hpp"
+#include "shiplap/core/interval.hpp"
 
 namespace shiplap {
 namespace {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "shiplap/device/measurable_device.hpp"
+#include "shiplap/device/probe_kernel.hpp"
 #include "shiplap/schedule/schedule.hpp"
 
 namespace shiplap {
@@ -30,7 +31,7 @@ class ForwardingDevice : public MeasurableDevice {
     return inner_->prepare(schedule, bindings);
   }
   std::shared_ptr<void> on_cores_of(Place place) const override { return inner_->on_cores_of(place); }
-  ProbeKernel probe_kernel(ProbeKernel::Kind kind, std::uint64_t blocks, double amount) override {
+  ProbeKernel probe_kernel(ProbeKind kind, std::uint64_t blocks, double amount) override {
     return inner_->probe_kernel(kind, blocks, amount);
   }
 

@@ -23,6 +23,7 @@
 #include "shiplap/device/host_work.hpp"
 #include "shiplap/device/pattern.hpp"
 #include "shiplap/device/pinned_regions.hpp"
+#include "shiplap/device/probe_kernel.hpp"
 #include "shiplap/schedule/succession.hpp"
 
 namespace shiplap {
@@ -191,7 +192,7 @@ class CudaDevice final : public MeasurableDevice {
         [this](Place place, MemoryKind kind, Bytes size) { return allocate(place, kind, size); }, behind->streams());
   }
 
-  ProbeKernel probe_kernel(ProbeKernel::Kind kind, std::uint64_t blocks, double amount) override {
+  ProbeKernel probe_kernel(ProbeKind kind, std::uint64_t blocks, double amount) override {
     const CallersGpu callers(api_);
     select();
     return make_probe_kernel(api_, index_, kind, blocks, amount);

@@ -9,6 +9,7 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/device/cuda/check.hpp"
+#include "shiplap/device/probe_kernel.hpp"
 
 namespace shiplap {
 namespace {
@@ -100,13 +101,13 @@ ProbeKernel make_multiply_add(const Api& api, int device, double amount) {
   return probe;
 }
 
-const void* map_kernel_of(ProbeKernel::Kind kind, unsigned unit) {
-  if (kind == ProbeKernel::Kind::strided) return strided_kernel();
-  return kind == ProbeKernel::Kind::random ? random_kernel() : map_kernel(unit);
+const void* map_kernel_of(ProbeKind kind, unsigned unit) {
+  if (kind == ProbeKind::strided) return strided_kernel();
+  return kind == ProbeKind::random ? random_kernel() : map_kernel(unit);
 }
 
-ProbeKernel make_map(const Api& api, int device, ProbeKernel::Kind kind, std::uint64_t blocks, double amount) {
-  const bool in_order = kind == ProbeKernel::Kind::map;
+ProbeKernel make_map(const Api& api, int device, ProbeKind kind, std::uint64_t blocks, double amount) {
+  const bool in_order = kind == ProbeKind::map;
   if (amount != 16 && (!in_order || (amount != 4 && amount != 8)))
     throw Error(fmt::format("the map kernel moves {}16 bytes at a time, not {}", in_order ? "4, 8 or " : "", amount));
   const auto unit = static_cast<unsigned>(amount);
@@ -114,7 +115,7 @@ ProbeKernel make_map(const Api& api, int device, ProbeKernel::Kind kind, std::ui
   ProbeKernel probe;
   probe.blocks = blocks;
   probe.resident_blocks = resident_blocks(api, device, kernel, map_probe_threads);
-  probe.binding.cuda = [&api, blocks, unit, kernel, is_random = kind == ProbeKernel::Kind::random](const Launch& l) {
+  probe.binding.cuda = [&api, blocks, unit, kernel, is_random = kind == ProbeKind::random](const Launch& l) {
     if (l.operands.size() != 2) throw Error("the map kernel has two operands");
     const std::byte* from = l.operands[0];
     std::byte* to = l.operands[1];
@@ -157,31 +158,31 @@ ProbeKernel make_chase(const Api& api, double amount) {
 
 }  // namespace
 
-ProbeKernel make_probe_kernel(const Api& api, int device, ProbeKernel::Kind kind, std::uint64_t blocks, double amount) {
+ProbeKernel make_probe_kernel(const Api& api, int device, ProbeKind kind, std::uint64_t blocks, double amount) {
   if (blocks > static_cast<std::uint64_t>(std::numeric_limits<int>::max()))
     throw Error(fmt::format("a grid of {} blocks is too large: at most 2147483647 are possible", blocks));
-  const bool takes_amount = kind == ProbeKernel::Kind::stream || kind == ProbeKernel::Kind::multiply_add ||
-                            kind == ProbeKernel::Kind::touch || kind == ProbeKernel::Kind::chase;
+  const bool takes_amount = kind == ProbeKind::stream || kind == ProbeKind::multiply_add || kind == ProbeKind::touch ||
+                            kind == ProbeKind::chase;
   if (takes_amount && !(amount > 0 && amount < 1e18))
     throw Error(fmt::format("a probe kernel's amount of work must be between 0 and 1e18, not {}", amount));
-  if ((!takes_amount || kind == ProbeKernel::Kind::touch) && blocks == 0)
+  if ((!takes_amount || kind == ProbeKind::touch) && blocks == 0)
     throw Error("a probe kernel needs at least one block");
   switch (kind) {
-    case ProbeKernel::Kind::empty:
+    case ProbeKind::empty:
       return make_empty(api, device, blocks);
-    case ProbeKernel::Kind::spin:
+    case ProbeKind::spin:
       return make_spin(api, device, blocks);
-    case ProbeKernel::Kind::stream:
+    case ProbeKind::stream:
       return make_stream_probe(api, device, amount);
-    case ProbeKernel::Kind::multiply_add:
+    case ProbeKind::multiply_add:
       return make_multiply_add(api, device, amount);
-    case ProbeKernel::Kind::map:
-    case ProbeKernel::Kind::strided:
-    case ProbeKernel::Kind::random:
+    case ProbeKind::map:
+    case ProbeKind::strided:
+    case ProbeKind::random:
       return make_map(api, device, kind, blocks, amount);
-    case ProbeKernel::Kind::touch:
+    case ProbeKind::touch:
       return make_touch(api, device, blocks, amount);
-    case ProbeKernel::Kind::chase:
+    case ProbeKind::chase:
       return make_chase(api, amount);
   }
   throw Error("unknown kind of probe kernel");

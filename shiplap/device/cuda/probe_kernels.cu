@@ -1,4 +1,5 @@
 #include "shiplap/device/cuda/probe_kernels.hpp"
+#include "shiplap/device/probe_kernel.hpp"
 
 namespace shiplap {
 namespace {

@@ -5,12 +5,13 @@
 
 #include "shiplap/device/cuda/api.hpp"
 #include "shiplap/device/measurable_device.hpp"
+#include "shiplap/device/probe_kernel.hpp"
 
 namespace shiplap {
 
 /// Implements MeasurableDevice::probe_kernel on the current GPU `device`. Throws Error for an impossible grid or
 /// amount.
-ProbeKernel make_probe_kernel(const Api&, int device, ProbeKernel::Kind, std::uint64_t blocks, double amount);
+ProbeKernel make_probe_kernel(const Api&, int device, ProbeKind, std::uint64_t blocks, double amount);
 
 const void* empty_kernel();
 /// Parameter: the clock cycles for which each warp is busy (long long).

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "shiplap/device/cuda/api.hpp"
-#include "shiplap/device/device.hpp"
+#include "shiplap/device/stream_gap.hpp"
 
 namespace shiplap {
 

@@ -17,6 +17,7 @@
 #include "shiplap/device/move_blocks.hpp"
 #include "shiplap/device/pattern.hpp"
 #include "shiplap/device/pinned_regions.hpp"
+#include "shiplap/device/probe_kernel.hpp"
 #include "shiplap/device/virtual/virtual_execution.hpp"
 #include "shiplap/schedule/succession.hpp"
 #include "shiplap/schedule/validate.hpp"
@@ -269,7 +270,7 @@ class VirtualDevice : public MeasurableDevice {
     return movers.front();
   }
 
-  ProbeKernel probe_kernel(ProbeKernel::Kind kind, std::uint64_t blocks, double amount) override {
+  ProbeKernel probe_kernel(ProbeKind kind, std::uint64_t blocks, double amount) override {
     const GpuModel& gpu = profile_.gpus.front();
     const auto known = [&](const auto& parameter, const char* name) {
       if (!parameter) throw Unsupported(fmt::format("profile {} has no {}", profile_.name, name));
@@ -278,9 +279,9 @@ class VirtualDevice : public MeasurableDevice {
     ProbeKernel probe{
         .binding = {.host = [](const Launch&) {}, .cuda = {}}, .blocks = blocks, .resident_blocks = blocks};
     switch (kind) {
-      case ProbeKernel::Kind::empty:
+      case ProbeKind::empty:
         break;
-      case ProbeKernel::Kind::spin: {
+      case ProbeKind::spin: {
         probe.resident_blocks =
             static_cast<std::uint64_t>(std::llround(known(gpu.resident_threads, "number of resident threads"))) /
             spin_probe_threads;
@@ -288,22 +289,22 @@ class VirtualDevice : public MeasurableDevice {
             spin_block_time * static_cast<double>((blocks + probe.resident_blocks - 1) / probe.resident_blocks);
         break;
       }
-      case ProbeKernel::Kind::stream:
+      case ProbeKind::stream:
         probe.work = Seconds{amount / known(gpu.memory_bandwidth, "memory bandwidth").bytes_per_second};
         break;
-      case ProbeKernel::Kind::map:
+      case ProbeKind::map:
         probe.binding.host = [](const Launch& launch) {
           std::memcpy(launch.operands[1], launch.operands[0], std::min(launch.lengths[0], launch.lengths[1]).count);
         };
         break;
-      case ProbeKernel::Kind::strided:
-      case ProbeKernel::Kind::random:
+      case ProbeKind::strided:
+      case ProbeKind::random:
         throw Unsupported("no profile says how fast kernels access memory in strided or random order");
-      case ProbeKernel::Kind::touch:
+      case ProbeKind::touch:
         break;  // the simulator adds the time of moving the pages
-      case ProbeKernel::Kind::chase:
+      case ProbeKind::chase:
         break;
-      case ProbeKernel::Kind::multiply_add:
+      case ProbeKind::multiply_add:
         probe.work = Seconds{amount / known(gpu.flop_rate, "flop rate")};
         break;
     }

@@ -12,6 +12,7 @@
 #include "shiplap/device/cuda/activity.hpp"
 #include "shiplap/device/cuda/gate.hpp"
 #include "shiplap/device/cuda/probe_kernels.hpp"
+#include "shiplap/device/probe_kernel.hpp"
 #include "shiplap/schedule/schedule.hpp"
 #include "tests/device/cuda/gpu_fixture.hpp"
 
@@ -117,7 +118,7 @@ TEST_F(CudaDevice, reads_and_writes_with_the_stream_probe) {
   constexpr std::size_t bytes = 1 << 20;
   Memory gpu = device->allocate(Place::gpu(), MemoryKind::device, Bytes{bytes});
   device->fill(gpu, 9);
-  run_probe(*device, device->probe_kernel(ProbeKernel::Kind::stream, 0, bytes), gpu, {});
+  run_probe(*device, device->probe_kernel(ProbeKind::stream, 0, bytes), gpu, {});
   std::vector<std::uint32_t> words(bytes / 4);
   ASSERT_EQ(cudaMemcpy(words.data(), gpu.data(), bytes, cudaMemcpyDeviceToHost), cudaSuccess);
   for (std::size_t i = 0; i < words.size() / 2; ++i) ASSERT_EQ(words[words.size() / 2 + i], words[i] + 1) << i;
@@ -127,14 +128,14 @@ TEST_F(CudaDevice, reads_and_writes_with_the_stream_probe) {
 TEST_F(CudaDevice, takes_one_more_wave_for_one_block_more_than_it_holds) {
   Memory none = device->allocate(Place::gpu(), MemoryKind::device, 256_B);
   const auto time = [&](std::uint64_t blocks) {
-    const auto probe = device->probe_kernel(ProbeKernel::Kind::spin, blocks, 0);
+    const auto probe = device->probe_kernel(ProbeKind::spin, blocks, 0);
     std::vector<double> samples;
     for (int i = 0; i < 9; ++i)
       samples.push_back(run_probe(*device, probe, none, {.hold = true}).timeline.makespan.count());
     std::nth_element(samples.begin(), samples.begin() + 4, samples.end());
     return samples[4];
   };
-  const std::uint64_t wave = device->probe_kernel(ProbeKernel::Kind::spin, 1, 0).resident_blocks;
+  const std::uint64_t wave = device->probe_kernel(ProbeKind::spin, 1, 0).resident_blocks;
   EXPECT_EQ(wave, device->info().resident_threads / spin_probe_threads);
   time(wave);  // the clock rises first
   const double one = time(wave);
@@ -147,7 +148,7 @@ TEST_F(CudaDevice, takes_one_more_wave_for_one_block_more_than_it_holds) {
 TEST_F(CudaDevice, does_multiply_adds_in_proportion_to_the_amount) {
   Memory none = device->allocate(Place::gpu(), MemoryKind::device, 256_B);
   const auto time = [&](double amount) {
-    const auto probe = device->probe_kernel(ProbeKernel::Kind::multiply_add, 0, amount);
+    const auto probe = device->probe_kernel(ProbeKind::multiply_add, 0, amount);
     run_probe(*device, probe, none, {.hold = true});
     return run_probe(*device, probe, none, {.hold = true}).timeline.makespan.count();
   };

@@ -1,3 +1,4 @@
+#include "shiplap/device/stream_gap.hpp"
 #include "tests/device/cuda/fault_scenarios.hpp"
 
 #include <gmock/gmock.h>
@@ -11,6 +12,7 @@
 #include "shiplap/core/error.hpp"
 #include "shiplap/device/cuda/handles.hpp"
 #include "shiplap/device/move_blocks.hpp"
+#include "shiplap/device/probe_kernel.hpp"
 #include "shiplap/profile/profile.hpp"
 #include "tests/device/cuda/fake_api.hpp"
 #include "tests/device/cuda/fault_memory.hpp"
@@ -158,7 +160,7 @@ void run_in_shared_streams(MeasurableDevice& device, const Api& api) {
 }
 
 void run_every_probe(MeasurableDevice& device, const Api&) {
-  using Kind = ProbeKernel::Kind;
+  using Kind = ProbeKind;
   const Memory from = device.allocate(Place::gpu(), MemoryKind::device, 256_B);
   const Memory to = device.allocate(Place::gpu(), MemoryKind::device, 256_B);
   device.fill(from, 1);

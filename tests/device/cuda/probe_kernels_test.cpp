@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/device/probe_kernel.hpp"
 #include "tests/device/cuda/fake_api.hpp"
 #include "tests/support/message_of.hpp"
 
@@ -20,7 +21,7 @@ namespace {
 using testing::fake_api;
 using testing::fake_cuda;
 using ::testing::HasSubstr;
-using ProbeKind = ProbeKernel::Kind;
+using ProbeKind = ProbeKind;
 
 struct ProbeKernelsFixture : ::testing::Test {
   std::string refusal(ProbeKind kind, std::uint64_t blocks, double amount) const {

@@ -14,6 +14,8 @@
 #include "shiplap/core/deadline.hpp"
 #include "shiplap/core/error.hpp"
 #include "shiplap/device/pattern.hpp"
+#include "shiplap/device/probe_kernel.hpp"
+#include "shiplap/device/stream_gap.hpp"
 #include "tests/device/suite/device_suite.hpp"
 #include "tests/support/message_of.hpp"
 
@@ -485,7 +487,7 @@ std::vector<std::pair<std::string, std::function<void(TestedDevice&)>>> uses() {
          const Memory pinned = device.pin(data.data(), 4_KiB);
          device.kind_of(data.data(), 4_KiB);
        })},
-      {"probe", on_device([](MeasurableDevice& device) { device.probe_kernel(ProbeKernel::Kind::empty, 1, 0); })},
+      {"probe", on_device([](MeasurableDevice& device) { device.probe_kernel(ProbeKind::empty, 1, 0); })},
       {"fill", on_device([](MeasurableDevice& device) {
          const Memory memory = device.allocate(Place::gpu(), MemoryKind::device, 4_KiB);
          device.fill(memory, 1);

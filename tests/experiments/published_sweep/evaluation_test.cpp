@@ -11,6 +11,7 @@
 
 #include "experiments/published_sweep/report.hpp"
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/statistics.hpp"
 
 namespace shiplap::experiments::published_sweep {
 namespace {
