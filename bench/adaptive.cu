@@ -256,7 +256,7 @@ Json compared(Rig& rig, const std::string& name, const Level& input, std::uint32
   AdaptiveReport last;
   // The adaptation continues from round to round, as with an endless input.
   Adaptation adaptation(rig.table());
-  std::vector<std::pair<BatchObservation, std::optional<Decision>>>
+  std::vector<std::pair<BatchObservation, std::optional<BatchDecision>>>
       seen;  // entries of the log, written after the timed part
   for (int round = 0; round < effort.rounds; ++round) {
     last = rig.run(adaptation, input, effort.batches, [&](const Adaptive::Progress& progress) {

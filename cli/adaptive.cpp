@@ -290,11 +290,11 @@ void run_adaptive(const AdaptiveFlags& flags, const WorkloadFlags& workload_flag
     number = batches.count;
     run_last(node, std::move(*batches.last), options, number, run);
   }
-  show_simulation(opened, node_flags, json);
   if (json)
     print_json(to_json(run));
   else
     print(document::text(document::adaptive_section(run), style_of_stdout()));
+  show_simulation(opened, node_flags, json);
   if (run.difference && !run.difference->empty())
     throw CheckFailed(fmt::format("the result is wrong: {}", *run.difference));
 }

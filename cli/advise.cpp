@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "cli/common.hpp"
+#include "cli/effects.hpp"
 #include "cli/held_signals.hpp"
 #include "cli/recorded_program.hpp"
 #include "cli/temporary_folder.hpp"
@@ -88,10 +89,11 @@ void show(const Recording& recording, const AdviseFlags& flags) {
         "--duration records a shorter time");
   const Advised advised = advise(recording, profile_for(recording, flags), {.range = flags.range, .only = flags.only});
   write_pictures(advised, flags);
+  const document::Detail detail = detail_of(flags.all, flags.json);
   if (flags.json)
     print_json(to_json(advised));
   else
-    print(advice_report(advised, style_of_stdout()));
+    print(advice_report(advised, style_of_stdout(), detail));
 }
 
 constexpr double longest_recording = 30 * 24 * 3600;
@@ -196,6 +198,7 @@ void add_advise(CLI::App& app, std::vector<std::string> program) {
       ->type_name("FILE");
   declare_file(command->add_option("--trace", flags->trace, "write both as a trace for Perfetto"), FileUse::write)
       ->type_name("FILE");
+  add_all_flag(*command, flags->all, "say how each change is made, in code, and when it is allowed");
   add_json_flag(*command, flags->json);
   command->footer(
       "The exit status is that of PROGRAM. What was recorded are the command line, names, sizes, addresses, times, and "

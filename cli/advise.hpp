@@ -17,6 +17,7 @@ struct AdviseFlags {
   std::string record;             ///< file that keeps the recording; empty: none
   std::string svg;                ///< file of the picture; empty: none
   std::string trace;              ///< file of the trace; empty: none
+  bool all = false;
   bool json = false;
 };
 /// `program` is what follows "--" on the command line; empty when there is no "--".

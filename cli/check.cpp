@@ -9,6 +9,7 @@
 
 #include "cli/child_process.hpp"
 #include "cli/common.hpp"
+#include "cli/effects.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/node.hpp"
 #include "cli/parameter_names.hpp"
@@ -57,11 +58,15 @@ class Checking {
   explicit Checking(const CheckFlags& flags)
       : flags_(flags), node_{.node = host_name(), .gpu = flags.profile.empty() ? flags.device : flags.profile} {
     if (node_.gpu.empty()) node_.gpu = "gpu";
+    // A profile of another node and a simulated GPU say nothing about this host.
+    if (!flags.profile.empty() || flags.device.starts_with("virtual:")) node_.node = node_.gpu;
   }
 
   NodeCheck run() {
     if (!flags_.profile.empty() && !flags_.device.empty())
       throw UsageError("--profile: judge either a profile or a device, not both");
+    if (flags_.all && (flags_.line || flags_.json))
+      note_without_effect("--all", flags_.line ? "one line is printed" : "the JSON holds everything");
     if (flags_.line && flags_.json) throw UsageError("--line: give either --line or --json, not both");
     if (!flags_.prometheus.empty()) require_writable(flags_.prometheus, "--prometheus");
     Deadline measuring_ends;
@@ -97,9 +102,11 @@ class Checking {
     if (flags_.device.starts_with("virtual:"))
       simulated +=
           fmt::format("{} is a virtual device: what follows is about the profile that it simulates.", flags_.device);
-    print(fmt::format("{} ({}, {})\n{}\n{}", profile.name, to_string(profile.origin), parameter_hash(profile),
-                      simulated.empty() ? "" : wrap(simulated, style.width) + "\n",
-                      document::text(document::check_section(result_of(node_, checked)), style)));
+    print(fmt::format(
+        "{}\nProfile {} ({}, {}).\n{}",
+        document::text(document::check_section(result_of(node_, checked)), style, detail_of(flags_.all, false)),
+        profile.name, to_string(profile.origin), parameter_hash(profile),
+        simulated.empty() ? "" : wrap(simulated, style.width) + "\n"));
   }
 
   NodeCheck judged(const Deadline& measuring_ends) {
@@ -183,6 +190,7 @@ void add_check(CLI::App& app) {
                                    "also write metrics to this file, for node_exporter's textfile collector"),
                FileUse::update)  // a failure is to be reported as a line with --line
       ->type_name("FILE");
+  add_all_flag(*command, flags->all, "show the limit of each figure, and what is good");
   add_json_flag(*command, flags->json);
   command->footer(
       "A GPU is measured now, quickly (about 10 s); a virtual device and --profile are judged as they are. A node "

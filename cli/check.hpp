@@ -17,6 +17,7 @@ struct CheckFlags {
   std::string exit_codes = "shiplap";
   bool line = false;
   std::string prometheus;  ///< a file; empty: none
+  bool all = false;
   bool json = false;
 };
 /// The document `shiplap/check` of a node.

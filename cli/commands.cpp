@@ -1,11 +1,14 @@
 #include "cli/commands.hpp"
 
+#include <CLI/CLI.hpp>
 #include <utility>
 
 #include "cli/adaptive.hpp"
 #include "cli/advise.hpp"
 #include "cli/check.hpp"
+#include "cli/common.hpp"
 #include "cli/compare.hpp"
+#include "cli/demo.hpp"
 #include "cli/devices.hpp"
 #include "cli/evaluate.hpp"
 #include "cli/fleet.hpp"
@@ -22,22 +25,27 @@
 namespace shiplap::cli {
 
 void add_commands(CLI::App& app, std::vector<std::string> advised, std::vector<std::string> reproduced) {
-  add_devices(app);
-  add_profiles(app);
-  add_measure(app);
-  add_compare(app);
+  add_demo(app);
+  add_advise(app, std::move(advised));
   add_check(app);
-  add_movers(app);
-  add_predict(app);
   add_plan(app);
   add_run(app);
   add_tune(app);
-  add_replay(app);
-  add_evaluate(app);
+  add_measure(app);
+  add_compare(app);
+  add_movers(app);
   add_report(app);
-  add_fleet(app);
-  add_advise(app, std::move(advised));
+  add_devices(app);
+  add_profiles(app);
+  for (CLI::App* command : app.get_subcommands({})) command->group("Every day");
+  add_predict(app);
+  add_evaluate(app);
   add_reproduce(app, std::move(reproduced));
+  add_replay(app);
+  add_fleet(app);
+  for (CLI::App* command : app.get_subcommands({}))
+    if (command->get_group() != "Every day") command->group("For models, papers and fleets");
+  add_output_flags(app);
 }
 
 }  // namespace shiplap::cli

@@ -21,6 +21,7 @@
 #include "shiplap/plan/memory_choice.hpp"
 #include "shiplap/profile/more_gpus.hpp"
 #include "shiplap/profile/profile.hpp"
+#include "shiplap/report/progress.hpp"
 #include "shiplap/report/terminal.hpp"
 #include "shiplap/strategy/strategy.hpp"
 #include "shiplap/workload/kernel_profile.hpp"
@@ -248,14 +249,44 @@ void add_json_flag(CLI::App& app, bool& json) {
   app.add_flag("--json", json, "JSON on stdout, and nothing else there");
 }
 
+void add_all_flag(CLI::App& app, bool& all, const std::string& help) { app.add_flag("-a,--all", all, help); }
+
+namespace {
+
+std::string when_colour = "auto";  // --color
+bool is_quiet = false;             // --quiet
+
+}  // namespace
+
+void add_output_flags(CLI::App& app) {
+  app.add_option("--color", when_colour, "colours in the output: auto (on terminals), always or never")
+      ->type_name("WHEN")
+      ->check(CLI::IsMember({"auto", "always", "never"}))
+      ->capture_default_str();
+  app.add_flag(
+      "-q,--quiet",
+      [](std::int64_t) {
+        is_quiet = true;
+        Progress::silence();
+      },
+      "no notes and no progress on stderr; errors remain");
+  for (CLI::App* command : app.get_subcommands({})) command->fallthrough();
+}
+
 TextStyle style_of_stdout() {
   TextStyle style;
   const bool terminal = isatty(STDOUT_FILENO) == 1;
   const char* no_color = std::getenv("NO_COLOR");
-  style.colour = is_ansi_terminal(STDOUT_FILENO) && (no_color == nullptr || *no_color == '\0');
+  style.colour = when_colour == "auto" ? is_ansi_terminal(STDOUT_FILENO) && (no_color == nullptr || *no_color == '\0')
+                                       : when_colour == "always";
+  constexpr std::size_t narrowest = 60;
+  constexpr std::size_t widest = 120;
   winsize size{};
-  if (terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 60)
-    style.width = std::min<std::size_t>(size.ws_col, 120);
+  if (terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= narrowest)
+    style.width = std::min<std::size_t>(size.ws_col, widest);
+  else if (const char* columns = std::getenv("COLUMNS"); columns != nullptr)
+    if (const std::size_t stated = std::strtoul(columns, nullptr, 10); stated >= narrowest)
+      style.width = std::min(stated, widest);
   return style;
 }
 
@@ -271,6 +302,9 @@ void print_json(const Json& json) {
 
 void print_to_stderr(std::string_view text) { print_error(printable_lines(in_flags(text))); }
 
-void note(std::string_view text) { print_to_stderr(wrap(fmt::format("note: {}", text), 100, "      ") + "\n"); }
+void note(std::string_view text) {
+  if (is_quiet) return;
+  print_to_stderr(wrap(fmt::format("note: {}", text), TextStyle{}.width, "      ") + "\n");
+}
 
 }  // namespace shiplap::cli

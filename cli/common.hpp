@@ -66,9 +66,14 @@ PlanOptions plan_options_of(const ChoiceFlags&, const UseFlags&, const Job&);
 void add_device_flag(CLI::App&, std::string& device);
 CLI::Option* add_profile_flag(CLI::App&, std::string& profile, const std::string& help);
 void add_json_flag(CLI::App&, bool& json);
+/// Adds --all, which shows what a report leaves out by default.
+void add_all_flag(CLI::App&, bool& all, const std::string& help);
 
-/// The style has colour when stdout is a terminal, TERM names one that knows colours, and NO_COLOR is unset. Its width
-/// is that of the terminal, or 100.
+/// Adds --color and --quiet, which every command takes.
+void add_output_flags(CLI::App&);
+
+/// The style has colour when stdout is a terminal, TERM names one that knows colours, and NO_COLOR is unset, or as
+/// --color says. Its width is that of the terminal, or what COLUMNS says, or 80.
 TextStyle style_of_stdout();
 /// Prints text for people, with the library's parameters as flags (parameter_names.hpp). Control characters of names in
 /// it are replaced (`printable_lines`).

@@ -27,7 +27,7 @@ void add_compare(CLI::App& app) {
   command->add_option("--tolerance", flags->tolerance, "how much longer a figure may take")
       ->type_name("SHARE")
       ->capture_default_str();
-  command->add_flag("--all", flags->all, "show every figure, not only those that changed");
+  add_all_flag(*command, flags->all, "show every figure, not only those that changed");
   add_json_flag(*command, flags->json);
   command->footer(
       "A figure is degraded when it takes longer by more than the tolerance even at the favourable ends of both 95 % "
@@ -39,12 +39,11 @@ void add_compare(CLI::App& app) {
 void run_compare(const CompareFlags& flags) {
   const double tolerance = parse_fraction(flags.tolerance, "--tolerance");
   const Comparison comparison = compare(find_any_profile(flags.baseline), find_any_profile(flags.now), tolerance);
-  if (flags.json && flags.all) note_without_effect("--all", "the JSON holds every figure");
+  const document::Detail detail = detail_of(flags.all, flags.json);
   if (flags.json)
     print_json(to_json(comparison));
   else
-    print(document::text(document::comparison_section(comparison), style_of_stdout(),
-                         flags.all ? document::Detail::all : document::Detail::figures));
+    print(document::text(document::comparison_section(comparison), style_of_stdout(), detail));
   if (!comparison.degraded()) return;
   std::string names;
   for (const ComparedFigure& row : comparison.figures)

@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "cli/common.hpp"
 #include "shiplap/core/quantity_json.hpp"
 #include "shiplap/device/open.hpp"
+#include "shiplap/profile/profile.hpp"
 
 namespace shiplap::cli {
 namespace {
@@ -29,6 +31,15 @@ Json to_json(const DeviceInfo& info) {
   return json;
 }
 
+Origin origin_of(const DeviceInfo& info) { return find_profile(profile_of_virtual_device(info.id)).origin; }
+
+/// What people look for first: GPUs, then simulated ones, the measured ones before the published ones.
+std::vector<DeviceInfo> by_use(std::vector<DeviceInfo> devices) {
+  std::ranges::stable_sort(
+      devices, {}, [](const DeviceInfo& info) { return info.is_virtual ? 1 + static_cast<int>(origin_of(info)) : 0; });
+  return devices;
+}
+
 }  // namespace
 
 void add_devices(CLI::App& app) {
@@ -47,19 +58,26 @@ void run_devices(const DevicesOptions& options) {
     return;
   }
   const TextStyle style = style_of_stdout();
+  const auto gpus = std::ranges::count(listing.devices, false, &DeviceInfo::is_virtual);
+  print(wrap(gpus > 0 ? fmt::format("{} GPU{} here; commands use {} unless --device names another device.", gpus,
+                                    gpus == 1 ? "" : "s", default_device())
+                      : fmt::format("No GPU here; commands simulate {} unless --device names another device.",
+                                    default_device()),
+             style.width) +
+        "\n");
+  for (const std::string& reason : listing.absent) print(wrap(reason, style.width, "  ") + "\n");
+  print("\n");
   const auto count = [](unsigned n) { return n > 0 ? std::to_string(n) : std::string("–"); };
   Table table{.columns = {{"device", Align::left},
                           {"name", Align::left},
                           {"memory", Align::right},
                           {"SMs", Align::right},
-                          {"copy engines", Align::right},
+                          {"engines", Align::right},
                           {"", Align::left}}};
-  for (const DeviceInfo& info : listing.devices)
-    table.add(
-        {info.id, info.name, to_string(info.memory), count(info.sm_count), count(info.copy_engines), info.limits});
+  for (const DeviceInfo& info : by_use(listing.devices))
+    table.add({info.id, info.name, to_string(info.memory), count(info.sm_count), count(info.copy_engines),
+               info.is_virtual ? fmt::format("simulated ({})", to_string(origin_of(info))) : info.limits});
   print(table.text(style));
-  print(fmt::format("\ndefault: {}\n", default_device()));
-  for (const std::string& reason : listing.absent) print(wrap(reason, style.width, "  ") + "\n");
 }
 
 }  // namespace shiplap::cli

@@ -138,8 +138,8 @@ void evaluate_grid(const EvaluateFlags& flags) {
     }
   save(flags, evaluation);
   progress.clear();
-  show_simulation(opened, {.device = flags.device, .profile = {}, .scale = {}}, flags.json);
   show(flags, evaluation);
+  show_simulation(opened, {.device = flags.device, .profile = {}, .scale = {}}, flags.json);
   if (!has_observed(evaluation)) throw Unsupported("no choice of the grid can run; --json or -o list why");
 }
 

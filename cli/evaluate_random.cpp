@@ -80,11 +80,11 @@ void evaluate_random(const EvaluateFlags& flags) {
   }
   keep();
   progress.clear();
-  show_simulation(opened, {.device = flags.device, .profile = {}, .scale = {}}, flags.json);
   if (flags.json)
     print_json(to_json(jobs, node, flags.seed, command));
   else
     print(regret_report(jobs, style_of_stdout()));
+  show_simulation(opened, {.device = flags.device, .profile = {}, .scale = {}}, flags.json);
   for (const JobRegret& job : jobs)
     if (!job.wrong.empty()) throw CheckFailed(fmt::format("{}: the result is wrong: {}", job.name, job.wrong));
 }

@@ -12,10 +12,28 @@
 
 namespace {
 
-int run_shiplap(int argc, char** argv) {
+/// The arguments as options: `shiplap help plan` asks for what `shiplap plan --help` says, and `shiplap` alone for
+/// help.
+std::vector<char*> with_help_as_option(int argc, char** argv) {
+  static char help[] = "--help";
+  std::vector<char*> arguments(argv, argv + argc);
+  if (argc > 1 && std::string_view(argv[1]) == "help") {
+    arguments.erase(arguments.begin() + 1);
+    arguments.push_back(help);
+  } else if (argc <= 1) {
+    arguments.push_back(help);
+  }
+  arguments.push_back(nullptr);
+  return arguments;
+}
+
+int run_shiplap(int given, char** given_argv) {
+  std::vector<char*> arguments = with_help_as_option(given, given_argv);
+  const int argc = static_cast<int>(arguments.size()) - 1;
+  char** const argv = arguments.data();
   CLI::App app{"Measure how data moves between host and GPU, plan the fastest way through a kernel, and run it."};
   app.name("shiplap");
-  app.set_version_flag("--version", shiplap::cli::version_text("shiplap"));
+  app.set_version_flag("-V,--version", shiplap::cli::version_text("shiplap"));
   app.require_subcommand(1);
   app.footer("Exit status: 0 done, 1 could not, 2 a check of the result failed, 64 wrong usage.");
   // What follows "--" of `advise` is the command line of another program.

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/common.hpp"
+#include "cli/effects.hpp"
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/printable.hpp"
 #include "shiplap/core/text_file.hpp"
@@ -79,6 +80,7 @@ void add_movers(CLI::App& app) {
                                    "draw the rates over the size of a block, for the first count, into this file"),
                FileUse::write)
       ->type_name("FILE");
+  add_all_flag(*command, flags->all, "show the times and rates of the two best movers for every size");
   add_json_flag(*command, flags->json);
   command->footer("docs/how-to/scattered-blocks.md shows how a program moves blocks by the best mover.");
   command->callback([flags] { run_movers(*flags); });
@@ -86,14 +88,15 @@ void add_movers(CLI::App& app) {
 
 void run_movers(const MoversFlags& flags) {
   const MoverQuestion question = question_of(flags);
+  const document::Detail detail = detail_of(flags.all, flags.json);
   const OpenedNode opened = open_node_or_profile(flags.node);
   const MoverTable table = mover_table(*opened.node.profile, question);
   if (!flags.svg.empty()) write_file_atomically(flags.svg, movers_svg(table, question.counts.front()));
-  show_simulation(opened, flags.node, flags.json);
   if (flags.json)
     print_json(to_json(table));
   else
-    print(movers_report(table, style_of_stdout()));
+    print(movers_report(table, style_of_stdout(), detail));
+  show_simulation(opened, flags.node, flags.json);
   if (!flags.svg.empty() && !flags.json) print(fmt::format("\npicture written to {}\n", printable(flags.svg)));
 }
 

@@ -20,6 +20,7 @@ struct MoversFlags {
   std::string thread_block;            ///< a time; empty: that of `Neighbour{}`
   std::string svg;                     ///< file of the picture; empty: none
   bool regular = false;
+  bool all = false;
   bool json = false;
 };
 void add_movers(CLI::App&);

@@ -55,10 +55,12 @@ std::string simulation_lines(const OpenedNode& opened, const NodeFlags& flags) {
   std::string lines;
   if (opened.device != nullptr && opened.device->info().is_virtual) {
     const std::string id = opened.device->info().id;
-    lines +=
-        flags.device.empty()
-            ? fmt::format("Simulated: there is no GPU here, so {} stands in for one (shiplap devices says why).\n", id)
-            : fmt::format("Simulated: {} is a virtual device, and no GPU is used.\n", id);
+    lines += wrap(flags.device.empty()
+                      ? fmt::format(
+                            "Simulated: there is no GPU here, so {} stands in for one (shiplap devices says why).", id)
+                      : fmt::format("Simulated: {} is a virtual device, and no GPU is used.", id),
+                  style_of_stdout().width) +
+             "\n";
   }
   if (const std::string profile = simulation_note(*opened.node.profile); !profile.empty())
     lines += wrap(profile, style_of_stdout().width) + "\n";
@@ -69,7 +71,7 @@ void show_simulation(const OpenedNode& opened, const NodeFlags& flags, bool json
   const std::string lines = simulation_lines(opened, flags);
   if (lines.empty()) return;
   if (!json)
-    print(lines + "\n");
+    print("\n" + lines);
   else if (flags.device.empty() && opened.device != nullptr)
     note(lines.substr(0, lines.size() - 1));
 }
@@ -134,12 +136,17 @@ bool is_probed(const Node& node, const Workload& workload) {
   return node.has_gpu() && workload.real_kernel && workload.job.cost.points.empty();
 }
 
-Plan plan_workload(const Node& node, const Workload& workload, const PlanOptions& options) {
-  const ElapsedProgress progress("planning");
-  const bool needs_data = is_probed(node, workload) || (node.device != nullptr && options.check_reach);
-  if (!needs_data) return plan(node, workload.job, options);
-  const WorkloadData data(*node.device, workload);
-  return plan(node, data.job(), options);
+PlannedWorkload plan_workload(const Node& node, const Workload& workload, const PlanOptions& options) {
+  const bool races = options.race > Seconds{0};
+  PlannedWorkload planned;
+  if (is_probed(node, workload) || (node.device != nullptr && (options.check_reach || races))) {
+    Progress progress;
+    progress.update("preparing the data …");
+    planned.data = std::make_unique<WorkloadData>(*node.device, workload);
+  }
+  const ElapsedProgress progress(races ? "racing" : "planning");
+  planned.plan = plan(node, planned.data ? planned.data->job() : workload.job, options);
+  return planned;
 }
 
 void give_derived_cost(const Node& node, Workload& workload) {

@@ -43,7 +43,7 @@ OpenedNode open_node_or_profile(const NodeFlags&);
 /// Says which figures of the command are simulated: those of a virtual device, and those of a profile that was measured
 /// on one. One line each; "" for a GPU with a profile of a GPU.
 std::string simulation_lines(const OpenedNode&, const NodeFlags&);
-/// Prints them before the report, or notes them on stderr when stdout is JSON and the user did not name the device.
+/// Prints them behind the report, or notes them on stderr when stdout is JSON and the user did not name the device.
 void show_simulation(const OpenedNode&, const NodeFlags&, bool json);
 
 /// Notes on stderr when the host has too little memory for the arrays of a job that is only planned. The host of a
@@ -56,8 +56,14 @@ void note_idle_gpus(const Node&, const PlanOptions&);
 /// Whether the kernel is to be measured, so that the workload's arrays must exist before it is planned: a real kernel
 /// on a GPU, its time not stated.
 bool is_probed(const Node&, const Workload&);
-/// Plans a workload that will not be run. Where its kernel is to be measured or checked, its arrays exist meanwhile.
-Plan plan_workload(const Node&, const Workload&, const PlanOptions&);
+/// A workload's plan, and the arrays that it was planned on; null where planning needed none.
+struct PlannedWorkload {
+  std::unique_ptr<WorkloadData> data{};
+  Plan plan{};
+};
+/// Plans a workload. Its arrays are made only where its kernel is measured, checked or raced, so that a job that cannot
+/// run is refused before memory is touched.
+PlannedWorkload plan_workload(const Node&, const Workload&, const PlanOptions&);
 /// Gives the job a derived kernel cost unless its kernel is stated or measured.
 void give_derived_cost(const Node&, Workload&);
 

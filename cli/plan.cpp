@@ -13,9 +13,10 @@
 #include "shiplap/core/json.hpp"
 #include "shiplap/core/printable.hpp"
 #include "shiplap/core/text_file.hpp"
+#include "shiplap/document/text.hpp"
 #include "shiplap/emit/cuda_program.hpp"
 #include "shiplap/pipeline/plan.hpp"
-#include "shiplap/report/plan_report.hpp"
+#include "shiplap/report/sections.hpp"
 #include "shiplap/report/trace.hpp"
 
 namespace shiplap::cli {
@@ -45,6 +46,7 @@ void add_plan(CLI::App& app) {
                FileUse::write)
       ->type_name("FILE")
       ->needs(emit);
+  add_all_flag(*command, flags->all, "show every candidate, where time is lost, what was refused, and what is assumed");
   add_json_flag(*command, flags->json);
   command->callback([flags] { run_plan(*flags); });
 }
@@ -68,12 +70,25 @@ std::string program(Workload workload, const Plan& plan) {
                        .predicted = plan.chosen.predicted});
 }
 
+/// What is left out without --all, as in "--all: 8 candidates, 2 refused strategies, 1 assumption".
+std::string what_all_adds(const Ranking& ranking) {
+  const auto counted = [](std::size_t n, const char* one, const char* several) {
+    return fmt::format("{} {}", n, n == 1 ? one : several);
+  };
+  std::string what = counted(ranking.candidates.size(), "candidate", "candidates") + ", where time is lost";
+  if (const std::size_t n = ranking.refused.size(); n > 0)
+    what += ", " + counted(n, "refused strategy", "refused strategies");
+  if (const std::size_t n = ranking.assumptions.size(); n > 0) what += ", " + counted(n, "assumption", "assumptions");
+  return "--all shows " + what + ".";
+}
+
 }  // namespace
 
 void run_plan(const PlanFlags& flags) {
   network_of(flags.nodes);  // refuses invalid figures before any work is done
   if (flags.json && !flags.emit.empty() && flags.output.empty())
     throw UsageError("--json and --emit both want stdout: name a file for the program with --output FILE");
+  const document::Detail detail = detail_of(flags.all, flags.json);
   const Workload workload = workload_of(flags.workload);
   const PlanOptions options = plan_options_of(flags.choice, flags.use, workload.job);
   const OpenedNode opened = open_node_or_profile(flags.node);
@@ -83,7 +98,7 @@ void run_plan(const PlanFlags& flags) {
   }
   require_host_memory(opened.node, workload.job);
   note_idle_gpus(opened.node, options);
-  const Plan made = plan_workload(opened.node, workload, options);
+  const Plan made = plan_workload(opened.node, workload, options).plan;
   note_choices_without_effect(flags.choice, made, opened.node);
   note_uses_without_effect(flags.use, workload.job);
   if (!flags.trace.empty()) write_trace(flags.trace, made.chosen);
@@ -92,15 +107,18 @@ void run_plan(const PlanFlags& flags) {
     if (flags.output.empty()) return print_verbatim(text);
     write_file_atomically(flags.output, text);
   }
-  show_simulation(opened, flags.node, flags.json);
   if (flags.json) {
+    show_simulation(opened, flags.node, true);
     Json json = made.to_json();
     json["profile_origin"] = to_string(opened.node.profile->origin);
     return print_json(json);
   }
-  print(plan_report(made, {.style = style_of_stdout()}) +
-        (flags.trace.empty() ? "" : fmt::format("\ntrace written to {}\n", printable(flags.trace))) +
-        (flags.output.empty() ? "" : fmt::format("\nprogram written to {}\n", printable(flags.output))));
+  const document::Section section = document::plan_section(plan_view(made));
+  print(document::text(section, style_of_stdout(), detail));
+  if (!flags.all) print("\n" + what_all_adds(made.ranking) + "\n");
+  show_simulation(opened, flags.node, false);
+  if (!flags.trace.empty()) print(fmt::format("\ntrace written to {}\n", printable(flags.trace)));
+  if (!flags.output.empty()) print(fmt::format("\nprogram written to {}\n", printable(flags.output)));
 }
 
 }  // namespace shiplap::cli

@@ -19,6 +19,7 @@ struct PlanFlags {
   std::string trace;
   std::string emit;
   std::string output;
+  bool all = false;
   bool json = false;
 };
 void add_plan(CLI::App&);

@@ -67,7 +67,7 @@ void run_predict(const PredictFlags& flags) {
   const PlanOptions options = plan_options_of(flags.choice, {.no_pin = true}, workload.job);
   const OpenedNode opened = open_node_or_profile(flags.node);
   require_host_memory(opened.node, workload.job);
-  const Plan made = plan_workload(opened.node, workload, options);
+  const Plan made = plan_workload(opened.node, workload, options).plan;
   note_choices_without_effect(flags.choice, made, opened.node);
   const Profile profile = profile_of_gpus(opened.node, options.space.gpus);
   std::vector<ModelComparison> comparisons;
@@ -76,8 +76,8 @@ void run_predict(const PredictFlags& flags) {
   std::vector<PaperAnswer> answers =
       paper_answers(made.job, profile, options.space.layouts.empty() ? Layout::three : options.space.layouts.front());
   keep_only(flags.model, answers, comparisons);
-  show_simulation(opened, flags.node, flags.json);
   if (flags.json) {
+    show_simulation(opened, flags.node, true);
     Json choices = Json::array();
     for (const ModelComparison& c : comparisons) choices.push_back(to_json(c));
     print_json({{"schema", formats::prediction.schema},
@@ -95,6 +95,7 @@ void run_predict(const PredictFlags& flags) {
                     made.job.cost.origin));
   if (!answers.empty()) print(paper_answers_report(answers, style_of_stdout()) + "\n");
   print(models_report(comparisons, style_of_stdout()));
+  show_simulation(opened, flags.node, false);
 }
 
 }  // namespace shiplap::cli

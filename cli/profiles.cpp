@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <utility>
 #include <vector>
 
 #include "cli/common.hpp"
@@ -17,16 +19,18 @@
 namespace shiplap::cli {
 namespace {
 
+constexpr const char* built_in_place = "built in";
+
 struct Entry {
   std::string name;
-  std::string where;  ///< "built in" or the file
+  std::string where;  ///< `built_in_place` or the file
   Profile profile;
 };
 
 /// A kept file that cannot be read is named on stderr and left out; the others are still of use.
 std::vector<Entry> entries() {
   std::vector<Entry> found;
-  for (const std::string& name : built_in_profiles()) found.push_back({name, "built in", find_profile(name)});
+  for (const std::string& name : built_in_profiles()) found.push_back({name, built_in_place, find_profile(name)});
   for (const auto& file : cached_profiles()) {
     try {
       found.push_back({file.stem().string(), file.string(), load_cached_profile(file)});
@@ -39,8 +43,22 @@ std::vector<Entry> entries() {
 
 std::string gpu_of(const Profile& profile) { return profile.gpus.empty() ? "–" : profile.gpus.front().name; }
 
-void list(bool json) {
-  const std::vector<Entry> found = entries();
+/// What people look for first: the profiles of this machine, then those that were measured elsewhere.
+void sort_by_use(std::vector<Entry>& all) {
+  std::ranges::stable_sort(
+      all, {}, [](const Entry& e) { return std::pair(e.where == built_in_place, static_cast<int>(e.profile.origin)); });
+}
+
+std::string summary_of(const std::vector<Entry>& all) {
+  const auto kept = std::ranges::count_if(all, [](const Entry& e) { return e.where != built_in_place; });
+  const auto measured = std::ranges::count_if(
+      all, [](const Entry& e) { return e.where == built_in_place && e.profile.origin == Origin::measured; });
+  return fmt::format("{} profiles of this machine{}; built in: {} measured, {} from publications.", kept,
+                     kept == 0 ? " (shiplap measure makes one)" : "", measured, std::ssize(all) - kept - measured);
+}
+
+void list(bool json, bool all) {
+  std::vector<Entry> found = entries();
   if (json) {
     Json array = Json::array();
     for (const Entry& e : found)
@@ -54,6 +72,8 @@ void list(bool json) {
     print_json({{"profiles", array}});
     return;
   }
+  sort_by_use(found);
+  const TextStyle style = style_of_stdout();
   Table table{.columns = {{"profile", Align::left},
                           {"origin", Align::left},
                           {"GPU", Align::left},
@@ -61,9 +81,10 @@ void list(bool json) {
                           {"where", Align::left}}};
   for (const Entry& e : found)
     table.add({e.name, to_string(e.profile.origin), gpu_of(e.profile), parameter_hash(e.profile), e.where});
-  std::string text = table.text(style_of_stdout()) + "\n";
+  std::string text = wrap(summary_of(found), style.width) + "\n\n" + table.text(style);
+  if (!all) text += "\n--all says what each can do.\n";
   for (const Entry& e : found)
-    text += wrap(fmt::format("{}: {}", e.name, abilities(e.profile)), style_of_stdout().width, "  ") + "\n";
+    if (all) text += "\n" + wrap(fmt::format("{}: {}", e.name, abilities(e.profile)), style.width, "  ") + "\n";
   print(text);
 }
 
@@ -72,6 +93,7 @@ void list(bool json) {
 void add_profiles(CLI::App& app) {
   auto options = std::make_shared<ProfilesOptions>();
   auto* command = app.add_subcommand("profiles", "List the built-in and the kept profiles, show one, or fit one again");
+  add_all_flag(*command, options->all, "say of each profile what it can do");
   add_json_flag(*command, options->json);
   auto* show = command->add_subcommand("show", "Show what a profile knows, with intervals and what is missing");
   declare_file(show->add_option("NAME", options->show, "built-in or kept profile, or a file"), FileUse::read,
@@ -108,7 +130,7 @@ void run_profiles(const ProfilesOptions& options) {
     return;
   }
   if (options.show.empty()) {
-    list(options.json);
+    list(options.json, options.all);
     return;
   }
   const Profile profile = find_any_profile(options.show);

@@ -9,6 +9,7 @@ namespace shiplap::cli {
 
 struct ProfilesOptions {
   bool json = false;
+  bool all = false;
   bool schema = false;  ///< the JSON Schema of profile files instead
   std::string show;     ///< name or path; empty lists
   std::string refit;    ///< name or path of the profile to be fitted again; empty: none

@@ -16,7 +16,6 @@
 #include "shiplap/pipeline/race.hpp"
 #include "shiplap/pipeline/run.hpp"
 #include "shiplap/report/explain_report.hpp"
-#include "shiplap/report/plan_report.hpp"
 #include "shiplap/report/progress.hpp"
 #include "shiplap/report/run_pictures.hpp"
 #include "shiplap/report/sections.hpp"
@@ -48,9 +47,10 @@ void add_run(CLI::App& app) {
       ->type_name("FILE");
   command->add_flag("--explain", flags->explain,
                     "compare predicted and observed op by op, and name the largest difference");
+  add_all_flag(*command, flags->all, "show the plan that ran with its reasons, all candidates, and what it assumes");
   CLI::Option* adaptive = add_adaptive_flags(*command, flags->adaptive);
   for (const char* of_one_run : {"--repeat", "--race", "--reuse", "--gpus", "--device-memory", "--no-pin",
-                                 "--check-reach", "--gantt", "--svg", "--trace", "--explain"})
+                                 "--check-reach", "--gantt", "--svg", "--trace", "--explain", "--all"})
     adaptive->excludes(command->get_option(of_one_run));
   add_json_flag(*command, flags->json);
   command->callback([flags] {
@@ -68,28 +68,6 @@ constexpr unsigned warm_up_on_a_gpu = 3;
 
 bool is_traced(const RunFlags& flags) {
   return flags.gantt || flags.explain || !flags.svg.empty() || !flags.trace.empty();
-}
-
-/// A plan with the data that it is for.
-struct PlannedWorkload {
-  std::unique_ptr<WorkloadData> data;
-  Plan plan;
-};
-
-/// Planned before memory is touched where that is possible, so that a job that cannot run is refused at once.
-PlannedWorkload plan_workload(const Node& node, Workload workload, const PlanOptions& options, Progress& progress) {
-  const bool needs_data = is_probed(node, workload) || options.race > Seconds{0} || options.check_reach;
-  PlannedWorkload planned;
-  if (!needs_data) {
-    const ElapsedProgress planning("planning");
-    planned.plan = plan(node, workload.job, options);
-  }
-  progress.update("preparing the data …");
-  planned.data = std::make_unique<WorkloadData>(*node.device, std::move(workload));
-  if (!needs_data) return planned;
-  progress.update(options.race > Seconds{0} ? "measuring the kernel and racing …" : "measuring the kernel …");
-  planned.plan = plan(node, planned.data->job(), options);
-  return planned;
 }
 
 RunReportOptions report_options_of(const RunFlags& flags, const Node& node, WorkloadData& data) {
@@ -113,7 +91,7 @@ void write_files(const RunFlags& flags, const Report& report) {
 
 Json json_of(const Plan& plan, Origin origin, const Report& report) {
   Json json = report.to_json();
-  json["shape"] = shape_json(plan.job);
+  json["shape"] = to_json(shape_of(plan.job));
   json["profile"] = plan.ranking.profile;
   json["profile_hash"] = plan.ranking.profile_hash;
   json["profile_origin"] = to_string(origin);
@@ -128,14 +106,15 @@ Json json_of(const Plan& plan, Origin origin, const Report& report) {
 void show(const RunFlags& flags, const Plan& plan, const Report& report) {
   const TextStyle style = style_of_stdout();
   print(document::text(document::run_section(run_view(report)), style));
-  print("\n" +
-        wrap(fmt::format("predicted on profile {} ({}); kernel time {}{}", plan.ranking.profile,
-                         plan.ranking.profile_hash, plan.ranking.kernel_cost_origin,
-                         plan.ranking.kernel ? ": " + to_string(*plan.ranking.kernel) : ""),
-             style.width) +
-        "\n");
-  print(assumptions_report(plan.ranking.assumptions, style));
-  if (plan.race || plan.pins || flags.choice.strategy == "auto") print(reasons_report(plan, style));
+  if (plan.race) print("\n" + wrap(plan.race->to_string(), style.width) + "\n");
+  if (flags.all)
+    print("\n" + document::text(document::plan_section(plan_view(plan)), style, document::Detail::all));
+  else
+    print("\n" +
+          wrap(fmt::format("Predicted on profile {} ({}). --all shows the plan, why, and what it assumes.",
+                           plan.ranking.profile, plan.ranking.profile_hash),
+               style.width) +
+          "\n");
   if (flags.gantt) print("\n" + run_gantt(report, style));
   if (flags.explain) {
     const std::string_view label = observed_label(report);
@@ -151,7 +130,8 @@ void show(const RunFlags& flags, const Plan& plan, const Report& report) {
 }  // namespace
 
 void run_run(const RunFlags& flags) {
-  Workload workload = workload_of(flags.workload);
+  detail_of(flags.all, flags.json);
+  const Workload workload = workload_of(flags.workload);
   PlanOptions options = plan_options_of(flags.choice, flags.use, workload.job);
   // The ops of a graph cannot be told apart while it runs.
   options.space.fewer_calls = !is_traced(flags);
@@ -159,21 +139,21 @@ void run_run(const RunFlags& flags) {
   require_available_memory(workload.job);
   note_idle_gpus(opened.node, options);
   note_uses_without_effect(flags.use, workload.job);
-  Progress progress;
-  const PlannedWorkload planned = plan_workload(opened.node, std::move(workload), options, progress);
-  progress.clear();
+  PlannedWorkload planned = plan_workload(opened.node, workload, options);
   note_choices_without_effect(flags.choice, planned.plan, opened.node);
   note_runs_without_effect(flags.use, flags.repeat, planned.plan, opened.node);
+  Progress progress;
   progress.update("running …");
+  if (!planned.data) planned.data = std::make_unique<WorkloadData>(*opened.device, workload);
   const Report report =
       run(*opened.device, planned.plan, planned.data->job(), report_options_of(flags, opened.node, *planned.data));
   progress.clear();
   write_files(flags, report);
-  show_simulation(opened, flags.node, flags.json);
   if (flags.json)
     print_json(json_of(planned.plan, opened.node.profile->origin, report));
   else
     show(flags, planned.plan, report);
+  show_simulation(opened, flags.node, flags.json);
   report.require_right();
 }
 

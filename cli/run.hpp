@@ -20,6 +20,7 @@ struct RunFlags {
   std::string svg;
   std::string trace;
   bool explain = false;
+  bool all = false;
   AdaptiveFlags adaptive;
   bool json = false;
 };

@@ -40,7 +40,7 @@ void add_tune(CLI::App& app) {
 }
 
 void run_tune(const TuneFlags& flags) {
-  Workload workload = workload_of(flags.workload);
+  const Workload workload = workload_of(flags.workload);
   PlanOptions options = plan_options_of(flags.choice, flags.use, workload.job);
   if (!(options.race > Seconds{0})) throw UsageError("--race 0: a race takes time; give more than none");
   options.race_anew = true;
@@ -50,18 +50,13 @@ void run_tune(const TuneFlags& flags) {
   require_available_memory(workload.job);
   note_idle_gpus(opened.node, options);
   note_uses_without_effect(flags.use, workload.job);
-  Progress progress;
-  progress.update("preparing the data …");
-  const WorkloadData data(*opened.device, std::move(workload));
-  progress.update("measuring the kernel and racing …");
-  const Plan made = plan(opened.node, data.job(), options);
-  progress.clear();
+  const Plan made = plan_workload(opened.node, workload, options).plan;
   note_choices_without_effect(flags.choice, made, opened.node);
   note_runs_without_effect(flags.use, 0, made, opened.node);
   const DeviceInfo info = opened.device->info();
   if (!flags.write_kernel.empty()) save_kernel_profile(made.job.name, info.name, made.job.cost, flags.write_kernel);
-  show_simulation(opened, node, flags.json);
   if (flags.json) {
+    show_simulation(opened, node, true);
     Json json = to_json(*made.race);
     json["schema"] = formats::race.schema;
     json["version"] = formats::race.version;
@@ -70,6 +65,7 @@ void run_tune(const TuneFlags& flags) {
     return print_json(json);
   }
   print(race_report(made.job.name, *made.race, style_of_stdout()));
+  show_simulation(opened, node, false);
 }
 
 }  // namespace shiplap::cli

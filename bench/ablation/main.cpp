@@ -149,7 +149,7 @@ std::vector<std::string> cells_of(const std::string& line) {
 /// A point of an evaluation: what was predicted and observed then.
 struct RecordedPoint {
   Workload workload;
-  Choice choice;
+  Choice choice{};
   double predicted_ms = 0;
   double observed_ms = 0;
   bool is_steady = false;
@@ -165,7 +165,9 @@ std::vector<RecordedPoint> recorded_points(const std::string& file, const Profil
   while (std::getline(lines, line)) {
     const std::vector<std::string> cells = cells_of(line);
     const auto cell = [&](const char* name) { return cells.at(column.at(name)); };
-    const auto number = [&](const char* name) { return cell(name).empty() ? 0u : static_cast<unsigned>(std::stoul(cell(name))); };
+    const auto number = [&](const char* name) {
+      return cell(name).empty() ? 0u : static_cast<unsigned>(std::stoul(cell(name)));
+    };
     RecordedPoint point{.workload = find_workload(cell("workload"))};
     put_into(point.workload, parse_array_memory(cell("memory")));
     if (point.workload.job.cost.points.empty()) point.workload.job.cost = derived_cost(point.workload.job, profile);
@@ -222,10 +224,11 @@ void print_recorded(const std::string& file, Profile full) {
       fmt::print("{:32} nothing predicted\n", s.name);
       continue;
     }
-    fmt::print("{:32} {:4} points, error with it: median {:5.2f} %, 95th {:6.2f} %; without: {:5.2f} %, {:6.2f} %; times "
-               "95th {:6.2f} %\n",
-               s.name, after.size(), 100 * median(before), 100 * quantile(before, 0.95), 100 * median(after),
-               100 * quantile(after, 0.95), 100 * quantile(changes, 0.95));
+    fmt::print(
+        "{:32} {:4} points, error with it: median {:5.2f} %, 95th {:6.2f} %; without: {:5.2f} %, {:6.2f} %; times "
+        "95th {:6.2f} %\n",
+        s.name, after.size(), 100 * median(before), 100 * quantile(before, 0.95), 100 * median(after),
+        100 * quantile(after, 0.95), 100 * quantile(changes, 0.95));
   }
 }
 

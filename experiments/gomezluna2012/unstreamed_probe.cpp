@@ -29,14 +29,14 @@ TraceLevel UnstreamedProbe::trace_level(std::uint64_t batch) const {
   return probe_ == batch ? TraceLevel::stages : TraceLevel::span;
 }
 
-std::optional<Decision> UnstreamedProbe::observe(const BatchObservation& seen) {
+std::optional<BatchDecision> UnstreamedProbe::observe(const BatchObservation& seen) {
   if (probe_ == seen.batch) {
     if (!seen.stages) throw Error("the stages of a batch without streams were asked for and not observed");
     const gomez_luna_2012::Work work{.times = *seen.stages, .per_stream = options_.per_stream};
     const auto time = [&](std::uint32_t choice) {
       return choice == alone_ ? unstreamed_time(work) : streamed_time(work, streams_[choice], options_.architecture);
     };
-    Decision decision{.after = seen.batch, .from = current_, .to = alone_};
+    BatchDecision decision{.after = seen.batch, .from = current_, .to = alone_};
     for (std::uint32_t choice = 0; choice < streams_.size(); ++choice)
       if (time(choice) < time(decision.to)) decision.to = choice;
     decision.reason = fmt::format("without streams {:.4g} us in, {:.4g} us kernel, {:.4g} us out: {} streams",
@@ -60,7 +60,7 @@ std::optional<Decision> UnstreamedProbe::observe(const BatchObservation& seen) {
   beyond_ = std::abs(off) > options_.threshold ? beyond_ + 1 : 0;
   if (beyond_ < options_.confirmations) return std::nullopt;
   probe_next_ = true;
-  return Decision{
+  return BatchDecision{
       .after = seen.batch,
       .reason = fmt::format("a batch is off by {:+.0f} % of what it should take, the {}th in a row: one runs "
                             "without streams",

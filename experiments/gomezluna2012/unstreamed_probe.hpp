@@ -30,7 +30,7 @@ class UnstreamedProbe final : public Policy {
 
   std::uint32_t choice(std::uint64_t batch) override;
   TraceLevel trace_level(std::uint64_t batch) const override;
-  std::optional<Decision> observe(const BatchObservation&) override;
+  std::optional<BatchDecision> observe(const BatchObservation&) override;
 
   /// Number of batches without streams until now.
   std::uint64_t probes() const { return probes_; }

@@ -165,6 +165,7 @@ std::string to_string(Seconds time) {
   const double seconds = time.count();
   // The unit is chosen by the rounded value: 999.96 µs is printed as 1.000 ms.
   const double magnitude = std::abs(seconds);
+  if (constexpr double picosecond = 1e-12; magnitude < picosecond / 2) return "0 µs";  // nobody measured that
   if (magnitude < 0.99995e-3) return four_digits(seconds * 1e6) + " µs";
   if (magnitude < 0.99995) return four_digits(seconds * 1e3) + " ms";
   return four_digits(seconds) + " s";

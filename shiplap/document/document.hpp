@@ -124,6 +124,7 @@ struct Section {
   std::vector<std::string> sentences{};  ///< the reasons, and what the figures show
   std::vector<Figure> figures{};
   std::vector<Figure> details{};  ///< further figures, which a terminal shows on request
+  std::vector<Figure> brief{};    ///< what a terminal shows instead of `figures` unless more is asked for; may be empty
 };
 
 }  // namespace shiplap::document

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <sstream>
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/printable.hpp"
@@ -70,6 +71,47 @@ std::vector<bool> right_aligned(const Table& table) {
   return right;
 }
 
+/// The text in lines of at most `width` columns, where its words allow it.
+std::vector<std::string> lines_of(const std::string& text, std::size_t width) {
+  if (display_width(text) <= width) return {text};
+  std::vector<std::string> lines;
+  std::istringstream all(wrap(text, width));
+  for (std::string line; std::getline(all, line);) lines.push_back(std::move(line));
+  return lines;
+}
+
+std::size_t longest_word(const std::string& text) {
+  std::size_t longest = 0;
+  std::istringstream words(text);
+  for (std::string word; words >> word;) longest = std::max(longest, display_width(word));
+  return longest;
+}
+
+/// The width of each column, so that the table is no wider than `width` where its words allow it. Titles and texts are
+/// broken at spaces, the widest columns first; numbers are not.
+std::vector<std::size_t> widths_within(const Table& table, const std::vector<bool>& right, std::size_t width) {
+  std::vector<std::size_t> widths;
+  std::vector<std::size_t> least;
+  std::size_t sum = 2 * std::max<std::size_t>(table.columns.size(), 1) - 2;
+  for (std::size_t c = 0; c < table.columns.size(); ++c) {
+    widths.push_back(display_width(table.columns[c].title));
+    least.push_back(longest_word(table.columns[c].title));
+    for (const auto& row : table.rows) {
+      widths[c] = std::max(widths[c], display_width(row[c].text));
+      least[c] = std::max(least[c], right[c] ? display_width(row[c].text) : longest_word(row[c].text));
+    }
+    sum += widths[c];
+  }
+  for (; sum > width; --sum) {
+    std::size_t widest = widths.size();
+    for (std::size_t c = 0; c < widths.size(); ++c)
+      if (widths[c] > least[c] && (widest == widths.size() || widths[c] > widths[widest])) widest = c;
+    if (widest == widths.size()) break;
+    --widths[widest];
+  }
+  return widths;
+}
+
 }  // namespace
 
 std::size_t display_width(std::string_view text) {
@@ -116,32 +158,36 @@ std::string Table::markdown() const {
 }
 
 std::string Table::text(const TextStyle& style, std::string_view indent) const {
-  std::vector<std::size_t> widths;
   const std::vector<bool> right = right_aligned(*this);
-  for (std::size_t c = 0; c < columns.size(); ++c) {
-    std::size_t width = display_width(columns[c].title);
-    for (const auto& row : rows) width = std::max(width, display_width(row[c].text));
-    widths.push_back(width);
-  }
-
-  const auto line = [&](const auto& cell) {
-    std::string out;
-    std::string pending;  // spaces are written only when something follows them
+  const std::vector<std::size_t> widths = widths_within(*this, right, style.width - display_width(indent));
+  std::string out;
+  /// A row, whose cells may take several lines.
+  const auto add_row = [&](const auto& cell, const auto& dressed) {
+    std::vector<std::vector<std::string>> lines;
+    std::size_t height = 1;
     for (std::size_t c = 0; c < columns.size(); ++c) {
-      const std::string content = cell(c);
-      const std::string padding(widths[c] - display_width(content), ' ');
-      if (right[c]) pending += padding;
-      if (!content.empty()) {
-        out += pending + content;
-        pending.clear();
-      }
-      if (!right[c]) pending += padding;
-      pending += "  ";
+      lines.push_back(lines_of(cell(c), widths[c]));
+      height = std::max(height, lines.back().size());
     }
-    return out;
+    for (std::size_t i = 0; i < height; ++i) {
+      std::string line;
+      std::string pending;  // spaces are written only when something follows them
+      for (std::size_t c = 0; c < columns.size(); ++c) {
+        const std::string content = i < lines[c].size() ? lines[c][i] : "";
+        const std::string padding(widths[c] - std::min(widths[c], display_width(content)), ' ');
+        if (right[c]) pending += padding;
+        if (!content.empty()) {
+          line += pending + dressed(c, content);
+          pending.clear();
+        }
+        if (!right[c]) pending += padding;
+        pending += "  ";
+      }
+      out += fmt::format("{}{}\n", indent, line);
+    }
   };
-
-  std::string out = fmt::format("{}{}\n", indent, bold(line([&](std::size_t c) { return columns[c].title; }), style));
+  add_row([&](std::size_t c) { return columns[c].title; },
+          [&](std::size_t, const std::string& t) { return bold(t, style); });
   std::string rule;
   for (std::size_t c = 0; c < columns.size(); ++c) {
     if (c > 0) rule += "  ";
@@ -149,9 +195,9 @@ std::string Table::text(const TextStyle& style, std::string_view indent) const {
   }
   out += fmt::format("{}{}\n", indent, dim(rule, style));
   for (const auto& row : rows)
-    out += fmt::format("{}{}\n", indent, line([&](std::size_t c) {
-                         return row[c].judgement == Judgement::bad ? bold(row[c].text, style) : row[c].text;
-                       }));
+    add_row(
+        [&](std::size_t c) { return row[c].text; },
+        [&](std::size_t c, const std::string& t) { return row[c].judgement == Judgement::bad ? bold(t, style) : t; });
   return out;
 }
 

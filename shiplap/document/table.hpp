@@ -17,8 +17,8 @@ namespace shiplap {
 
 /// How text for a terminal may look.
 struct TextStyle {
-  bool colour = false;  ///< ANSI colours and weights
-  std::size_t width = 100;
+  bool colour = false;     ///< ANSI colours and weights
+  std::size_t width = 80;  ///< columns of the terminal
 };
 
 /// The number of columns that a terminal needs for UTF-8 text. Combining marks and ANSI sequences count 0, wide
@@ -61,8 +61,8 @@ struct Table {
   /// colours stay. Throws Error when there are more cells than columns.
   Table& add(std::vector<Cell> cells);
   bool empty() const { return rows.empty(); }
-  /// The titles of the columns, a rule, and one line for each row. Two spaces separate columns, and no line ends with
-  /// spaces. Every line starts with `indent`.
+  /// The titles of the columns, a rule, and the rows. Two spaces separate columns, and no line ends with spaces. Every
+  /// line starts with `indent`. A table that is wider than the style breaks its titles and texts into further lines.
   std::string text(const TextStyle& = {}, std::string_view indent = "") const;
   /// The columns and rows in Markdown, with vertical bars in cells escaped.
   std::string markdown() const;

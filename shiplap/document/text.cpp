@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <sstream>
+
 namespace shiplap::document {
 namespace {
 
@@ -12,7 +14,7 @@ std::vector<const Table*> tables_of(const Section& section, Detail detail) {
     for (const Figure& figure : figures)
       if (const auto* table = std::get_if<Table>(&figure); table != nullptr && !table->empty()) tables.push_back(table);
   };
-  add(section.figures);
+  add(detail == Detail::figures && !section.brief.empty() ? section.brief : section.figures);
   if (detail == Detail::all) add(section.details);
   return tables;
 }
@@ -21,8 +23,11 @@ std::vector<const Table*> tables_of(const Section& section, Detail detail) {
 
 std::string text(const Section& section, const TextStyle& style, Detail detail) {
   std::string out = section.headlines.empty() ? bold(section.title, style) + "\n" : "";
-  for (const std::vector<std::string>* sentences : {&section.headlines, &section.sentences})
-    for (const std::string& sentence : *sentences) out += wrap(sentence, style.width) + "\n";
+  for (const std::string& headline : section.headlines) {
+    std::istringstream lines(wrap(headline, style.width));
+    for (std::string line; std::getline(lines, line);) out += bold(line, style) + "\n";
+  }
+  for (const std::string& sentence : section.sentences) out += wrap(sentence, style.width) + "\n";
   for (const Table* table : tables_of(section, detail)) {
     out += "\n";
     if (!table->title.empty()) out += bold(table->title, style) + "\n";

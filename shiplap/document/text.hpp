@@ -12,7 +12,8 @@ namespace shiplap::document {
 enum class Detail : std::uint8_t { figures, all };
 
 /// The headlines, the sentences, and the tables with their notes; a section without headlines begins with its title.
-/// Plots, timelines and maps are left out, and `Section::details` too unless `all` is asked for.
+/// Plots, timelines and maps are left out. Unless `all` is asked for, `Section::details` are left out too, and
+/// `Section::brief` stands for the figures where it is not empty.
 std::string text(const Section&, const TextStyle& = {}, Detail = Detail::figures);
 
 /// The same in Markdown with headings, from the title on.

@@ -9,6 +9,7 @@
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/statistics.hpp"
 #include "shiplap/device/host_work.hpp"
+#include "shiplap/pipeline/learn.hpp"
 #include "shiplap/pipeline/probe.hpp"
 #include "shiplap/schedule/schedule.hpp"
 
@@ -30,11 +31,11 @@ Seconds time_of_marks(MeasurableDevice& device) {
   return Seconds{median(seconds)};
 }
 
-/// The planned job of a batch. It is planned and probed on the arrays of the first slot.
-Job planned(const Node& node, const Job& batch, std::span<const std::span<std::byte>> arrays) {
+/// The job of a batch with what the device tells about it, which it is asked on the arrays of the first slot.
+Job learned(const Node& node, const Job& batch, std::span<const std::span<std::byte>> arrays) {
   Job located = batch;
   for (std::size_t a = 0; a < located.arrays.size(); ++a) located.arrays[a].data = arrays[a].data();
-  Job result = plan(node, located, {.space = {.strategies = {"streams"}}}).job;
+  Job result = learn(node, located).job;
   for (Array& array : result.arrays) array.data = nullptr;
   return result;
 }
@@ -117,7 +118,7 @@ Adaptive::Adaptive(const Node& node, Job batch, AdaptiveOptions options)
   slots_.resize(options_.slots);
   allocate(device);
   if (options_.sample) options_.sample(slots_.front().arrays);
-  batch_ = planned({.device = node.device, .profile = node.profile, .limits = limits_}, batch_, slots_.front().arrays);
+  batch_ = learned({.device = node.device, .profile = node.profile, .limits = limits_}, batch_, slots_.front().arrays);
   profile_hash_ = parameter_hash(profile);
   table_ = steady_table(batch_, profile, limits_, options_.choices.empty() ? steady_choices(batch_) : options_.choices,
                         options_.in_flight);
@@ -208,7 +209,7 @@ AdaptiveReport Adaptive::run(Policy& policy, const Source& source, const Sink& s
     last_choice = first.choice;
     if (sink) sink(first.batch);
     const BatchObservation seen = seen_of(first, result);
-    const std::optional<Decision> decision = policy.observe(seen);
+    const std::optional<BatchDecision> decision = policy.observe(seen);
     if (logs) log_(log_line_of(seen));
     if (logs && decision) log_(log_line_of(*decision));
     if (watch) watch({.seen = seen, .decision = decision ? &*decision : nullptr, .ended = report.elapsed});

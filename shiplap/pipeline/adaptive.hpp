@@ -78,9 +78,9 @@ class Adaptive {
   using Sink = std::function<void(const Batch&)>;
   /// A batch that has ended, and the decision that followed.
   struct Progress {
-    const BatchObservation& seen;        ///< what was observed of the batch
-    const Decision* decision = nullptr;  ///< null when there was no decision
-    Seconds ended{0};                    ///< end of the batch after the start of the run, by the host's clock
+    const BatchObservation& seen;             ///< what was observed of the batch
+    const BatchDecision* decision = nullptr;  ///< null when there was no decision
+    Seconds ended{0};                         ///< end of the batch after the start of the run, by the host's clock
   };
   /// Receives what was observed of every batch. May be empty.
   using Watch = std::function<void(const Progress&)>;

@@ -10,66 +10,17 @@
 #include <utility>
 
 #include "shiplap/core/error.hpp"
-#include "shiplap/core/quantity_json.hpp"
-#include "shiplap/device/device_name.hpp"
-#include "shiplap/pipeline/captured_kernel.hpp"
-#include "shiplap/pipeline/check_reach.hpp"
 #include "shiplap/pipeline/contiguous_job.hpp"
 #include "shiplap/pipeline/ideal_overlap.hpp"
-#include "shiplap/pipeline/race.hpp"
+#include "shiplap/pipeline/learn.hpp"
+#include "shiplap/pipeline/plan_view.hpp"
 #include "shiplap/pipeline/race_store.hpp"
-#include "shiplap/plan/memory_choice.hpp"
+#include "shiplap/plan/decide.hpp"
 #include "shiplap/profile/more_gpus.hpp"
 #include "shiplap/profile/profile.hpp"
 
 namespace shiplap {
 namespace {
-
-/// The job with the kinds of memory that its arrays are in, as the device reports them. A strategy uses one kind of
-/// memory, so when one array is pageable, all are treated as pageable.
-Job with_memory_kinds(const Device* device, Job job) {
-  std::optional<std::uint32_t> pageable{};
-  bool managed = false;
-  bool others = false;
-  for (Array& array : job.arrays) {
-    if (size_on_host(array).count == 0) continue;
-    if (device != nullptr && array.data != nullptr) array.memory = device->kind_of(array.data, size_on_host(array));
-    if (array.memory == MemoryKind::device)
-      throw UsageError(
-          fmt::format("{}: array {} is in device memory, and a job brings its arrays from the host to the GPU: give it "
-                      "memory of the host, and let the kernel refer to what is on the GPU already",
-                      job.name, array.name));
-    if (stays(array.role)) continue;
-    if (!pageable && array.memory == MemoryKind::pageable)
-      pageable = static_cast<std::uint32_t>(&array - job.arrays.data());
-    managed = managed || array.memory == MemoryKind::managed;
-    others = others || array.memory != MemoryKind::managed;
-  }
-  if (managed && others)
-    throw UsageError(
-        fmt::format("{}: some arrays are in managed memory and some are not, and no strategy serves both: have all "
-                    "of them managed or none",
-                    job.name));
-  for (Array& array : job.arrays) {
-    if (!pageable || stays(array.role) || array.role == Role::scratch || array.memory == MemoryKind::pageable) continue;
-    array.memory = MemoryKind::pageable;
-    array.forced_pageable_by = pageable;
-  }
-  share_memory_of_prefixes(job);
-  return job;
-}
-
-/// Throws UsageError for a job without the function that the device calls.
-void require_kernel(const DeviceInfo& info, const Job& job) {
-  if (info.is_virtual && !job.binding.host)
-    throw UsageError(fmt::format(
-        "{}: {} is a simulated GPU, which calls the host's version of the kernel, and the job has none: give "
-        "it one with `.host_kernel`, or plan without a device, as in node_of(profile)",
-        job.name, info.id));
-  if (!info.is_virtual && !job.binding.cuda)
-    throw UsageError(fmt::format("{}: {} runs the kernel of the job, and the job has none: give it one with `.kernel`",
-                                 job.name, info.id));
-}
 
 /// Throws UsageError for options that are out of range.
 void require_valid(const PlanOptions& options) {
@@ -80,24 +31,6 @@ void require_valid(const PlanOptions& options) {
   if (options.space.gpus == 0) throw UsageError("`gpus` 0: a job runs on at least 1 GPU");
   if (options.space.gpus > most_gpus)
     throw UsageError(fmt::format("`gpus` is too large: a job is shared among at most {} GPUs", most_gpus));
-}
-
-/// Throws UsageError when an array has no memory, because a kernel is timed on the arrays of its job.
-void require_arrays_to_probe(const Job& job) {
-  for (const Array& array : job.arrays)
-    if (array.data == nullptr && size_on_host(array).count > 0)
-      throw UsageError(fmt::format(
-          "{}: of array {} only the shape is known, and the kernel's time is measured on the arrays: give the "
-          "array its memory before planning, or state the time with `.kernel_time`",
-          job.name, array.name));
-}
-
-/// Computes all reaches for a few chunks, which throws UsageError for an invalid one.
-void require_sound_reaches(const Job& job) {
-  constexpr std::uint64_t few = 64;
-  const auto chunks = cut_into_chunks(job, static_cast<std::uint32_t>(std::min(job.items, few)));
-  for (const Array& array : job.arrays)
-    if (!stays(array.role)) chunk_reaches(job, array, chunks);
 }
 
 /// What differs first between the shapes of two arrays, such as "role"; "" without a difference.
@@ -126,81 +59,6 @@ void require_same_shape(const Job& planned, const Job& given) {
                          planned.arrays[a].name, difference));
 }
 
-/// The ranges of host memory of the arrays that are cut. Arrays that share memory are one range, because memory can be
-/// pinned once only.
-std::vector<std::span<std::byte>> ranges_to_pin(const Job& job) {
-  std::vector<std::span<std::byte>> arrays;
-  for (const Array& array : job.arrays)
-    if (!stays(array.role) && size_on_host(array).count > 0 && array.data != nullptr)
-      arrays.emplace_back(array.data, size_on_host(array).count);
-  std::ranges::sort(arrays, {}, [](std::span<std::byte> s) { return s.data(); });
-  std::vector<std::span<std::byte>> ranges;
-  for (const auto array : arrays) {
-    std::byte* const end = array.data() + array.size();
-    if (ranges.empty() || ranges.back().data() + ranges.back().size() <= array.data())
-      ranges.push_back(array);
-    else
-      ranges.back() = {ranges.back().data(), std::max(ranges.back().data() + ranges.back().size(), end)};
-  }
-  return ranges;
-}
-
-/// Why the arrays cannot be pinned where they are; "" when they can.
-std::string why_not_pinned(Device& device, const Job& job) {
-  try {
-    for (const std::span<std::byte> range : ranges_to_pin(job))
-      device.require_pinnable(range.data(), Bytes{range.size()});
-  } catch (const Error& error) {
-    return fmt::format("these arrays cannot be pinned where they are: {}", error.what());
-  }
-  return {};
-}
-
-/// Changes the plan to pinned arrays if pinning the pageable ones pays over the runs, and they can be pinned.
-void choose_to_pin(Device* device, const Profile& profile, const PlanOptions& options, Plan& plan) {
-  if (!options.may_pin || !has_pageable_chunks(plan.job)) return;
-  plan.memory = std::make_shared<const MemoryChoice>(
-      choose_memory(plan.job, profile, plan.limits, options.space, plan.ranking, options.runs,
-                    device != nullptr ? why_not_pinned(*device, plan.job) : ""));
-  if (array_memory(plan.job) != ArrayMemory::pageable || !allows_pinned(options.space)) return;
-  const MemoryWay* const registered = plan.memory->find(Preparation::registered);
-  if (registered == nullptr || registered->total_time >= plan.memory->find(Preparation::none)->total_time) return;
-  plan.pins = true;
-  plan.pinning = registered->setup_time;
-  plan.job = with_pinned_chunks(std::move(plan.job));
-  plan.ranking = *plan.memory->pinned;
-  plan.chosen = plan.ranking.best();
-  for (Refused& refused : plan.ranking.refused)
-    if (find_strategy(refused.strategy).memory == ArrayMemory::pageable)
-      refused.reason = fmt::format("the plan pins the arrays, which is faster from {} run{} on", *registered->pays_from,
-                                   *registered->pays_from == 1 ? "" : "s");
-}
-
-/// Ranks the choices for the arrays as they are, and decides whether to pin them. Choices that the space leaves open
-/// for pinned arrays alone are weighed against the best choice of all for the arrays as they are.
-void rank_and_choose_memory(Device* device, const Profile& profile, const PlanOptions& options, Plan& plan) {
-  std::string refusal;
-  try {
-    plan.ranking = rank(plan.job, profile, plan.limits, options.space);
-  } catch (const Unsupported& error) {
-    if (!options.may_pin || array_memory(plan.job) != ArrayMemory::pageable || !allows_pinned(options.space)) throw;
-    refusal = error.what();
-    try {
-      plan.ranking = rank(plan.job, profile, plan.limits,
-                          {.closed_forms = options.space.closed_forms, .gpus = options.space.gpus});
-    } catch (const Unsupported&) {
-      throw Unsupported(refusal);
-    }
-  }
-  plan.chosen = plan.ranking.best();
-  choose_to_pin(device, profile, options, plan);
-  if (refusal.empty() || plan.pins) return;
-  const MemoryWay* const registered = plan.memory->find(Preparation::registered);
-  if (registered == nullptr || !registered->pays_from) throw Unsupported(refusal);
-  throw Unsupported(fmt::format("{}\n  With {} `runs` or more over the same arrays, a plan pins them.", refusal,
-                                *registered->pays_from));
-}
-
 /// Pins the arrays that are cut. They stay pinned as long as the returned objects live.
 std::vector<Memory> pinned(Device& device, const Job& job) {
   std::vector<Memory> pins;
@@ -224,8 +82,9 @@ class RacedArrays {
   std::vector<Memory> pinned_;
 };
 
-/// Runs the race among the finalists of the plan and makes the winner the plan's choice.
-void decide_by_race(Device& device, const Profile& profile, const PlanOptions& options, Plan& plan) {
+/// The race among the finalists of the plan, or the cached one of such a job.
+std::shared_ptr<const RaceResult> race_of(Device& device, const Profile& profile, const PlanOptions& options,
+                                          const Plan& plan) {
   const RaceField field = race_field(plan.job, profile, plan.ranking, plan.limits, options.space);
   // A cached winner needs neither pinned arrays nor copies of the originals.
   std::optional<RacedArrays> arrays;
@@ -239,32 +98,7 @@ void decide_by_race(Device& device, const Profile& profile, const PlanOptions& o
                         .space = options.space,
                         .budget = options.race,
                         .anew = options.race_anew};
-  plan.race = std::make_shared<const RaceResult>(race_or_kept(device.info(), terms, field, make_ready));
-  if (plan.race->best().choice != plan.chosen.choice)
-    plan.chosen = predict(plan.job, profile, plan.race->best().choice, plan.limits);
-}
-
-/// Says when the chunks have fewer blocks than the GPU has SMs and the time of the kernel is in proportion to the
-/// items.
-void note_small_launches(const Profile& profile, Plan& plan) {
-  const Job& job = plan.job;
-  const Choice& choice = plan.chosen.choice;
-  if (job.items_per_block == 1 || job.cost.points.size() != 1 || choice.chunks == 1) return;
-  const std::uint64_t blocks = blocks_of(job, job.items / choice.gpus / choice.chunks);
-  const unsigned sm_count = profile.gpus.front().sm_count;
-  if (blocks >= sm_count) return;
-  plan.ranking.assumptions.push_back(fmt::format(
-      "the kernel takes time in proportion to the items, although a chunk has {} block{} for {} SMs and may "
-      "take as long as one of {} blocks: measure the kernel, or ask for fewer `chunks`",
-      blocks, blocks == 1 ? "" : "s", sm_count, sm_count));
-}
-
-/// Throws UsageError when the device has fewer GPUs.
-void require_gpus(const DeviceInfo& info, std::uint32_t gpus) {
-  if (gpus <= info.gpus) return;
-  const std::optional<std::string> name = name_with_gpus(info.id, gpus);
-  throw UsageError(fmt::format("{} has {} GPU{}, not {}: open more of them{}", info.id, info.gpus,
-                               info.gpus == 1 ? "" : "s", gpus, name ? ", as in " + *name : ""));
+  return std::make_shared<const RaceResult>(race_or_kept(device.info(), terms, field, make_ready));
 }
 
 /// What a plan for several GPUs assumes.
@@ -276,25 +110,6 @@ std::string assumption_of_gpus(const Profile& profile, std::uint32_t gpus) {
   return fmt::format("the GPUs from GPU {} on and their links are like the first, and {}", own, host);
 }
 
-/// Checks that the device can run the job, and counts the launches of its kernel.
-void capture_and_check(Device& device, const PlanOptions& options, Plan& plan) {
-  const DeviceInfo info = device.info();
-  if (info.is_virtual) plan.virtual_device = info.id;
-  require_kernel(info, plan.job);
-  require_gpus(info, options.space.gpus);
-  plan.job = as_captured(device, std::move(plan.job), plan.limits);
-  if (options.check_reach) require_declared_reach(device, ContiguousJob(device, plan.job).job());
-}
-
-/// The cost of the kernel, measured on a GPU and derived elsewhere.
-KernelCost cost_of_kernel(const Node& node, const PlanOptions& options, const Plan& plan) {
-  if (!node.has_gpu()) return derived_cost(node, plan.job);
-  require_arrays_to_probe(plan.job);
-  ProbeOptions probe = options.probe;
-  if (has_blocks(plan.job)) probe.zero_copy = Seconds{0};  // zero-copy strategies do not support blocks
-  return probe_kernel(*node.device, ContiguousJob(*node.device, plan.job).job(), plan.limits, probe);
-}
-
 /// The options for this node. A choice for a device will be run there, so it must be simulated: a virtual device runs
 /// by simulation.
 PlanOptions options_for(const Node& node, PlanOptions options) {
@@ -302,42 +117,30 @@ PlanOptions options_for(const Node& node, PlanOptions options) {
   return options;
 }
 
-/// The limits of the node, and of the options where these allow less.
-Limits limits_of(const Node& node, const PlanOptions& options) {
-  return options.device_memory.count > 0 ? node.limits.at_most(options.device_memory) : node.limits;
-}
-
 }  // namespace
 
 Plan plan(const Node& node, const Job& job, const PlanOptions& given) {
   require_valid(job);
   require_valid(given);
-  const PlanOptions options = options_for(node, given);
-  Plan result{.job = with_memory_kinds(node.device.get(), job),
-              .ranking = {},
-              .chosen = {},
-              .limits = limits_of(node, options)};
-  require_sound_reaches(job);
-  if (node.device != nullptr)
-    capture_and_check(*node.device, options, result);
-  else if (options.check_reach || options.race > Seconds{0})
+  if (node.device == nullptr && (given.check_reach || given.race > Seconds{0}))
     throw UsageError(
         fmt::format("{}: `check_reach` and `race` run the kernel, and the node with profile {} has no device: plan for "
                     "a node with a device, which may be virtual",
                     job.name, profile_of(node).name));
-  if (result.job.cost.points.empty()) result.job.cost = cost_of_kernel(node, options, result);
+  const PlanOptions options = options_for(node, given);
+  const Facts facts = learn(node, job, options);
   const Profile profile = profile_of_gpus(node, options.space.gpus);
-  rank_and_choose_memory(node.device.get(), profile, options, result);
+  Plan result{decide(profile, facts, {options.space, options.runs, options.may_pin})};
+  if (node.device != nullptr && node.device->info().is_virtual) result.virtual_device = node.device->info().id;
   if (options.space.gpus > 1)
     result.ranking.assumptions.push_back(assumption_of_gpus(profile_of(node), options.space.gpus));
-  if (options.race > Seconds{0}) decide_by_race(*node.device, profile, options, result);
-  note_small_launches(profile, result);
-  if (job.waits)
-    result.ranking.assumptions.push_back("the kernel waits for the GPU, and the host submits nothing meanwhile");
-  if (!job.capturable)
-    result.ranking.assumptions.push_back(
-        "the kernel is not captured: no candidate is a graph, and its launches are not counted");
+  if (options.race > Seconds{0}) result.race = race_of(*node.device, profile, options, result);
+  settle(profile, result.race ? std::optional(result.race->best().choice) : std::nullopt, result);
   return result;
+}
+
+Limits limits_of(const Node& node, const PlanOptions& options) {
+  return options.device_memory.count > 0 ? node.limits.at_most(options.device_memory) : node.limits;
 }
 
 void run_kernel_once(const Node& node, const Job& given, const PlanOptions& options) {
@@ -377,22 +180,6 @@ Prepared prepare(Device& device, const Plan& plan, const Job& given) {
   return prepared;
 }
 
-Json shape_json(const Job& job) {
-  return {{"bytes_in", quantity_json(bytes_in(job))},
-          {"bytes_out", quantity_json(bytes_out(job))},
-          {"memory", to_string(memory_of(job))},
-          {"kernel", job.cost.points.empty() ? Json(nullptr) : quantity_json(kernel_time(job, job.items, 0))}};
-}
-
-Json Plan::to_json() const {
-  Json json = shiplap::to_json(ranking);
-  json["shape"] = shape_json(job);
-  json["chosen"] = shiplap::to_json(chosen);
-  json["pins"] = pins;
-  json["pinning"] = quantity_json(pinning);
-  json["memory"] = memory ? shiplap::to_json(*memory) : Json(nullptr);
-  json["race"] = race ? shiplap::to_json(*race) : Json(nullptr);
-  return json;
-}
+Json Plan::to_json() const { return shiplap::to_json(plan_view(*this)); }
 
 }  // namespace shiplap

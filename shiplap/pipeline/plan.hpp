@@ -9,12 +9,11 @@
 #include "shiplap/pipeline/node.hpp"
 #include "shiplap/pipeline/prepared.hpp"
 #include "shiplap/pipeline/probe.hpp"
-#include "shiplap/plan/ranking.hpp"
+#include "shiplap/plan/decision.hpp"
 #include "shiplap/workload/described_job.hpp"
 
 namespace shiplap {
 
-struct MemoryChoice;
 struct RaceResult;
 
 /// What may be chosen for a job, and how the job will be used.
@@ -34,27 +33,16 @@ struct PlanOptions {
   bool check_reach = false;
 };
 
-/// The shape of a job: its bytes to the GPU and back, the memory of its arrays, and the time of its kernel over all
-/// items, or null when that is unknown.
-Json shape_json(const Job&);
-
 /// How a job will be run. A plan is a value and owns no arrays; `prepare` and `run` use those of the job that they are
 /// given.
-struct Plan {
-  Job job;             ///< the job with its kernel cost and the kind of memory that it will run from
-  Ranking ranking;     ///< all strategies for the kind of memory of `job`
-  Candidate chosen;    ///< the choice, with its schedule
-  Limits limits;       ///< device memory and resident threads that schedules may use, in planning and in runs
-  bool pins = false;   ///< whether arrays are pinned while the job is prepared
-  Seconds pinning{0};  ///< predicted time of pinning and unpinning, once
-  /// Ways to prepare pageable arrays (memory_choice.hpp); null without any, or without `may_pin`.
-  std::shared_ptr<const MemoryChoice> memory{};
+struct Plan : Decision {
   std::shared_ptr<const RaceResult> race{};  ///< the race that chose (race.hpp); null when the predictions chose
   std::string virtual_device{};              ///< id of the virtual device of the node; "" without one
 
-  /// The ranking as a table by predicted time, what was chosen and why, and what the prediction assumes, in lines of at
-  /// most 100 columns. `shiplap plan` prints the same text. For a virtual device it begins with a line that says so.
-  std::string explain() const;
+  /// What to do and what it gains, why, and the best choice of each strategy, in lines of at most 80 columns, as
+  /// `shiplap plan` prints it; with `all` also every candidate, where time is lost, and what is assumed. For a virtual
+  /// device it begins with a line that says so.
+  std::string explain(bool all = false) const;
   /// The ranking as to_json(const Ranking&) writes it, with `shape`, `chosen`, `pins`, `pinning`, `memory` and `race`.
   Json to_json() const;
 };
@@ -76,6 +64,9 @@ Plan plan(const Node&, const Job&, const PlanOptions& = {});
 /// any capture. The arrays on the host are not written. The first call of a kernel may compile, load code and allocate,
 /// which a stream cannot capture. Throws as `plan` does.
 void run_kernel_once(const Node&, const Job&, const PlanOptions& = {});
+
+/// The limits of the node, and of the options where these allow less.
+Limits limits_of(const Node&, const PlanOptions&);
 
 /// Whether the reach of an array is given by a function. Such a reach may differ between two jobs of the same shape, so
 /// the schedule is built anew for the job that runs.

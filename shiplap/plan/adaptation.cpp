@@ -79,7 +79,7 @@ bool Adaptation::is_steady(const BatchObservation& seen) {
   return table_.in_flight == 1 || batches_alike_ >= 2 * std::uint64_t{table_.in_flight};
 }
 
-std::optional<Decision> Adaptation::observe(const BatchObservation& seen) {
+std::optional<BatchDecision> Adaptation::observe(const BatchObservation& seen) {
   if (batches_to_observe_ > 0) --batches_to_observe_;
   ++quiet_batches_;
   const bool steady = is_steady(seen);
@@ -183,7 +183,7 @@ std::string Adaptation::learn(const BatchObservation& seen) {
                                                              : std::string();
 }
 
-std::optional<Decision> Adaptation::explore(std::uint64_t batch) {
+std::optional<BatchDecision> Adaptation::explore(std::uint64_t batch) {
   if (trial_ || table_.in_flight > 1 || options_.explore <= 0 || quiet_batches_ < quiet_before_a_trial)
     return std::nullopt;
   if (!learned_.knows(current_, ratio())) {
@@ -197,14 +197,14 @@ std::optional<Decision> Adaptation::explore(std::uint64_t batch) {
       next = choice;
   if (!next) return std::nullopt;
   begin_trial(*next);
-  Decision decision{.after = batch,
-                    .reason = "another choice is tried that is predicted nearly as good",
-                    .kernel = kernel_,
-                    .link = link_,
-                    .from = current_,
-                    .to = *next,
-                    .period_from = period(current_),
-                    .period_to = period(*next)};
+  BatchDecision decision{.after = batch,
+                         .reason = "another choice is tried that is predicted nearly as good",
+                         .kernel = kernel_,
+                         .link = link_,
+                         .from = current_,
+                         .to = *next,
+                         .period_from = period(current_),
+                         .period_to = period(*next)};
   current_ = *next;
   quiet_batches_ = 0;
   expect_first_of_choice();
@@ -246,8 +246,9 @@ double Adaptation::fitted_link(std::uint32_t choice, double change) const {
   return std::abs(std::log(found / link_)) > 3 * std::abs(change) ? link_ : found;
 }
 
-Decision Adaptation::decide(std::uint64_t batch, std::string reason) {
-  Decision decision{.after = batch, .reason = std::move(reason), .kernel = kernel_, .link = link_, .from = current_};
+BatchDecision Adaptation::decide(std::uint64_t batch, std::string reason) {
+  BatchDecision decision{
+      .after = batch, .reason = std::move(reason), .kernel = kernel_, .link = link_, .from = current_};
   // After a trial the new choice must be faster than the choice before the trial.
   const std::uint32_t holder = trial_ ? trial_->from : current_;
   const std::uint32_t candidate = best();

@@ -32,7 +32,7 @@ struct BatchObservation {
 enum class TraceLevel : std::uint8_t { span, kernels, stages };
 
 /// A conclusion from observed batches, and its reason.
-struct Decision {
+struct BatchDecision {
   std::uint64_t after = 0;  ///< number of the batch whose observation led to it
   std::string reason{};     ///< one sentence
   double kernel = 1;        ///< estimated over planned time of the kernel
@@ -52,7 +52,7 @@ class Policy {
   /// Returns what is to be observed of that batch.
   virtual TraceLevel trace_level(std::uint64_t batch) const = 0;
   /// Takes what was observed of a batch. Must be called for every batch, in their order.
-  virtual std::optional<Decision> observe(const BatchObservation&) = 0;
+  virtual std::optional<BatchDecision> observe(const BatchObservation&) = 0;
 };
 
 /// A policy that does not adapt: one choice for every batch, or a list with the choice for each batch.
@@ -67,7 +67,7 @@ class Fixed final : public Policy {
     return choices_[std::min<std::uint64_t>(batch, choices_.size() - 1)];
   }
   TraceLevel trace_level(std::uint64_t) const override { return trace_level_; }
-  std::optional<Decision> observe(const BatchObservation&) override { return std::nullopt; }
+  std::optional<BatchDecision> observe(const BatchObservation&) override { return std::nullopt; }
 
  private:
   std::vector<std::uint32_t> choices_;
@@ -115,7 +115,7 @@ class Adaptation final : public Policy {
 
   std::uint32_t choice(std::uint64_t) override { return current_; }
   TraceLevel trace_level(std::uint64_t batch) const override;
-  std::optional<Decision> observe(const BatchObservation&) override;
+  std::optional<BatchDecision> observe(const BatchObservation&) override;
 
   const SteadyTable& table() const { return table_; }            ///< the table that was given
   const AdaptationOptions& options() const { return options_; }  ///< the options that were given
@@ -156,7 +156,7 @@ class Adaptation final : public Policy {
   /// Ends the trial and learns from it, unless the kernels have changed meanwhile.
   std::string learn(const BatchObservation&);
   /// Begins a trial when there is a reason to.
-  std::optional<Decision> explore(std::uint64_t batch);
+  std::optional<BatchDecision> explore(std::uint64_t batch);
   /// The kernel's factor over the link's, by which errors of predictions are filed.
   double ratio() const { return kernel_ / link_; }
   SteadyState expected(std::uint32_t choice) const { return table_.at(choice, kernel_, link_); }
@@ -167,7 +167,7 @@ class Adaptation final : public Policy {
   bool is_late(std::uint32_t choice) const;
   std::uint32_t best() const;
   void begin_trial(std::uint32_t choice) { trial_ = Trial{.choice = choice, .from = current_, .ratio = ratio()}; }
-  Decision decide(std::uint64_t batch, std::string reason);
+  BatchDecision decide(std::uint64_t batch, std::string reason);
   /// Requests kernel timing of the next batch, after a change of choice. The error of the new choice's predicted kernel
   /// time is learned from that batch if it is unknown.
   void expect_first_of_choice();

@@ -58,7 +58,7 @@ void describe(V& v, R& seen) {
   v.only_if(!seen.kernels.empty(), "kernels", seen.kernels,
             "time that the kernel of each chunk adds to the time in which any of them runs", ExactTimes{});
 }
-template <class V, Like<Decision> R>
+template <class V, Like<BatchDecision> R>
 void describe(V& v, R& decision) {
   v.field("after", decision.after, "number of the batch whose observation led to the decision");
   v.field("reason", decision.reason, "one sentence");
@@ -82,15 +82,15 @@ BatchObservation batch_from(const JsonReader& json, std::size_t choices) {
   return seen;
 }
 
-Decision decision_from(const JsonReader& json, std::size_t choices) {
-  Decision decision;
+BatchDecision decision_from(const JsonReader& json, std::size_t choices) {
+  BatchDecision decision;
   read_whole_record(json, decision);
   if (std::max(decision.from, decision.to) >= choices) json.fail("numbers of choices in from and to");
   return decision;
 }
 
 std::string difference_of(const Replay& r) {
-  const auto text = [&](const std::vector<Decision>& decisions, std::size_t i) {
+  const auto text = [&](const std::vector<BatchDecision>& decisions, std::size_t i) {
     return i < decisions.size() ? log_line_of(decisions[i]) : std::string("none");
   };
   // A log may be cut off between a batch and the decision after it.
@@ -109,7 +109,7 @@ std::string header_line(const std::string& job, const std::string& profile_hash,
 }
 
 std::string log_line_of(const BatchObservation& seen) { return write_record(seen).dump(); }
-std::string log_line_of(const Decision& decision) { return write_record(decision).dump(); }
+std::string log_line_of(const BatchDecision& decision) { return write_record(decision).dump(); }
 
 Json adaptation_log_schema() {
   Json schema = document_schema<LogHeader>(
@@ -118,7 +118,7 @@ Json adaptation_log_schema() {
       "schema. Every other line is an observed batch ($defs/batch) or a decision ($defs/decision). Times are exact, so "
       "that `shiplap replay` calculates with the same values.");
   schema["$defs"]["batch"] = schema_of<BatchObservation>();
-  schema["$defs"]["decision"] = schema_of<Decision>();
+  schema["$defs"]["decision"] = schema_of<BatchDecision>();
   return schema;
 }
 

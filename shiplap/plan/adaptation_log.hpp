@@ -25,7 +25,7 @@ std::string header_line(const std::string& job, const std::string& profile_hash,
 /// The line for a batch. Numbers are written exactly, so that a replay calculates with the same values.
 std::string log_line_of(const BatchObservation&);
 /// The line for a decision, with exact numbers.
-std::string log_line_of(const Decision&);
+std::string log_line_of(const BatchDecision&);
 
 /// Counts the bytes of a log, which ends where it would be longer than what is read of one.
 class LogLength {
@@ -48,8 +48,8 @@ struct Replay {
   std::string profile_hash;            ///< parameter_hash of the profile from which the table was made
   SteadyTable table;                   ///< the choices, with their predictions
   std::vector<BatchObservation> seen;  ///< what was observed, in the order of the batches
-  std::vector<Decision> logged;        ///< the decisions in the log
-  std::vector<Decision> again;         ///< the decisions of the replay
+  std::vector<BatchDecision> logged;   ///< the decisions in the log
+  std::vector<BatchDecision> again;    ///< the decisions of the replay
   /// The first difference between `logged` and `again`; "" without any.
   std::string difference;
 };

@@ -54,13 +54,9 @@ std::string explain(const Ranking& ranking) {
   const Candidate& best = ranking.best();
   const auto [engine, busy] = busiest_engine(best.timeline);
   std::string text = why_not_the_fastest(ranking);
-  text += fmt::format(
-      "{} is predicted to take {}{}, {:.3f} times the bound of {}, which is set by {} (link {}, kernel {}). That is "
-      "{}.",
-      to_string(best.choice), to_string(best.predicted.value), ranking.assumed_link ? " with the assumed link" : "",
-      best.predicted.value / ranking.bound.time, to_string(ranking.bound.time), ranking.bound.set_by(),
-      to_string(ranking.bound.link), to_string(ranking.bound.kernel),
-      beside_ideal_overlap(best, ranking.ideal_overlap));
+  text += fmt::format("{} is {}. The bound is {} (link {}, kernel {}).", to_string(best.choice),
+                      beside_ideal_overlap(best, ranking.ideal_overlap), to_string(ranking.bound.time),
+                      to_string(ranking.bound.link), to_string(ranking.bound.kernel));
   if (const double percent = percent_of(busy, best.predicted.value); percent >= 0.5)
     text += fmt::format(" {} is busy for {:.0f} % of the predicted time.", to_string(engine), percent);
   if (best.predicted_by == PredictedBy::closed_form)

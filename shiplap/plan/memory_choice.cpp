@@ -7,7 +7,8 @@
 #include <optional>
 
 #include "shiplap/core/error.hpp"
-#include "shiplap/core/quantity_json.hpp"
+#include "shiplap/core/record.hpp"
+#include "shiplap/plan/ranking_json.hpp"
 #include "shiplap/sim/sim_parameters.hpp"
 
 namespace shiplap {
@@ -118,19 +119,29 @@ MemoryChoice choose_memory(const Job& job, const Profile& profile, const Limits&
   return choice;
 }
 
-Json to_json(const MemoryChoice& choice) {
-  Json ways = Json::array();
-  for (const MemoryWay& way : choice.ways)
-    ways.push_back({{"name", enum_name(way.preparation)},
-                    {"what", what_is_done(way.preparation)},
-                    {"setup_time", quantity_json(way.setup_time)},
-                    {"a_run", to_json(way.best)},
-                    {"total_time", quantity_json(way.total_time)},
-                    {"pays_from_runs", way.pays_from ? Json(*way.pays_from) : Json(nullptr)}});
-  Json unknown = Json::array();
-  for (const UnknownWay& way : choice.unknown)
-    unknown.push_back({{"name", enum_name(way.preparation)}, {"reason", way.reason}});
-  return {{"runs", choice.runs}, {"ways", std::move(ways)}, {"unknown", std::move(unknown)}};
+template <class V, Like<MemoryWay> R>
+void describe(V& v, R& way) {
+  v.field("name", way.preparation, "how the arrays are prepared");
+  v.derived("what", "what has to be done once", [&] { return std::string(what_is_done(way.preparation)); });
+  v.field("setup_time", way.setup_time, "time before the first and after the last run");
+  v.field("a_run", way.best, "the best candidate for memory of that kind");
+  v.field("total_time", way.total_time, "the time before, of all runs, and after");
+  v.field("pays_from_runs", way.pays_from, "number of runs from which it is faster than arrays left as they are");
 }
+template <class V, Like<UnknownWay> R>
+void describe(V& v, R& way) {
+  v.field("name", way.preparation, "how the arrays would be prepared");
+  v.field("reason", way.reason, "why its times are unknown");
+}
+template <class V, Like<MemoryChoice> R>
+void describe(V& v, R& choice) {
+  v.field("runs", choice.runs, "number of runs over the same arrays");
+  v.field("ways", choice.ways, "by the time of all runs");
+  v.field("unknown", choice.unknown, "the other ways");
+}
+
+Json to_json(const MemoryChoice& choice) { return write_record(choice); }
+void from_json(const JsonReader& json, MemoryChoice& choice) { read_record(json, choice); }
+Json json_schema(const MemoryChoice&) { return schema_of<MemoryChoice>(); }
 
 }  // namespace shiplap

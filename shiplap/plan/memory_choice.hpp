@@ -69,5 +69,8 @@ MemoryChoice choose_memory(const Job&, const Profile&, const Limits&, const Sear
 
 /// Every way with its times, and the unknown ones with the reason.
 Json to_json(const MemoryChoice&);
+/// Reads what to_json wrote, without the ranking for pinned arrays. Throws Error that names the key.
+void from_json(const JsonReader&, MemoryChoice&);
+Json json_schema(const MemoryChoice&);  ///< JSON Schema of what to_json writes
 
 }  // namespace shiplap

@@ -128,5 +128,21 @@ void from_json(const JsonReader& json, Candidate& candidate) {
 }
 Json json_schema(const Candidate&) { return schema_of<Candidate>(); }
 Json to_json(const Ranking& plan) { return write_record(plan); }
+void from_json(const JsonReader& json, Ranking& plan) {
+  read_record(json, plan);
+  if (plan.first_choice >= plan.candidates.size()) json.at("first_choice").fail("the index of a candidate");
+  // Files name the longer part alone.
+  for (Seconds* part : {&plan.bound.link, &plan.bound.kernel}) {
+    *part = plan.bound.time;
+    if (json.at("bound_by").string() == plan.bound.set_by()) break;
+    *part = Seconds{0};
+  }
+  for (Seconds* part : {&plan.ideal_overlap.copies, &plan.ideal_overlap.kernel}) {
+    *part = plan.ideal_overlap.time.value;
+    if (json.at("ideal_overlap_by").string() == plan.ideal_overlap.set_by()) break;
+    *part = Seconds{0};
+  }
+}
+Json json_schema(const Ranking&) { return schema_of<Ranking>(); }
 
 }  // namespace shiplap

@@ -15,10 +15,12 @@ void from_json(const JsonReader&, Mover&);
 void from_json(const JsonReader&, Choice&);       ///< see from_json(const JsonReader&, Mover&)
 void from_json(const JsonReader&, Candidate&);    ///< see from_json(const JsonReader&, Mover&)
 void from_json(const JsonReader&, KernelRates&);  ///< see from_json(const JsonReader&, Mover&)
+void from_json(const JsonReader&, Ranking&);      ///< see from_json(const JsonReader&, Mover&)
 
 Json json_schema(const Mover&);        ///< JSON Schema of what to_json writes
 Json json_schema(const Choice&);       ///< JSON Schema of what to_json writes
 Json json_schema(const Candidate&);    ///< JSON Schema of what to_json writes
 Json json_schema(const KernelRates&);  ///< JSON Schema of what to_json writes
+Json json_schema(const Ranking&);      ///< JSON Schema of what to_json writes
 
 }  // namespace shiplap

@@ -28,7 +28,7 @@ Plot estimates_of(const Replay& log) {
             .y = {.label = "estimated over planned", .unit = "1"},
             .series = {{.name = "kernel"}, {.name = "copies"}},
             .limits = {{.name = "as planned", .y = 1}}};
-  for (const Decision& decision : log.logged) {
+  for (const BatchDecision& decision : log.logged) {
     const auto batch = static_cast<double>(decision.after);
     plot.series[0].points.push_back({.x = batch, .y = decision.kernel, .label = decision.reason});
     plot.series[1].points.push_back({.x = batch, .y = decision.link, .label = decision.reason});
@@ -36,7 +36,7 @@ Plot estimates_of(const Replay& log) {
   return plot;
 }
 
-Table decisions_of(const std::vector<Decision>& decisions, const std::vector<Choice>& choices) {
+Table decisions_of(const std::vector<BatchDecision>& decisions, const std::vector<Choice>& choices) {
   Table table{.title = "Decisions",
               .columns = {{"after batch", Align::right},
                           {"why"},
@@ -44,7 +44,7 @@ Table decisions_of(const std::vector<Decision>& decisions, const std::vector<Cho
                           {"link", Align::right},
                           {"from then on"},
                           {"a batch", Align::right, "s"}}};
-  for (const Decision& d : decisions)
+  for (const BatchDecision& d : decisions)
     table.add({count_cell(d.after), d.reason, Cell(fmt::format("x {:.3g}", d.kernel), d.kernel),
                Cell(fmt::format("x {:.3g}", d.link), d.link),
                d.to == d.from ? "as before" : to_string(choices.at(d.to)),

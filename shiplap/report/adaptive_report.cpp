@@ -12,9 +12,9 @@
 namespace shiplap {
 namespace {
 
-Json decisions_json(const std::vector<Decision>& decisions) {
+Json decisions_json(const std::vector<BatchDecision>& decisions) {
   Json json = Json::array();
-  for (const Decision& d : decisions)
+  for (const BatchDecision& d : decisions)
     json.push_back({{"after", d.after},
                     {"reason", d.reason},
                     {"kernel", d.kernel},

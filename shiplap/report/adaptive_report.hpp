@@ -20,8 +20,9 @@ struct AdaptiveRun {
   std::uint64_t items_of_batch = 0;  ///< number of items in a batch
   SteadyTable table;                 ///< the choices, with their predictions
   AdaptiveReport report;             ///< what was counted and timed
-  std::vector<Decision> decisions;   ///< decisions in their order; only the last ones when there were too many to keep
-  std::uint64_t all_decisions = 0;   ///< number of decisions, with those that were not kept
+  std::vector<BatchDecision>
+      decisions;                    ///< decisions in their order; only the last ones when there were too many to keep
+  std::uint64_t all_decisions = 0;  ///< number of decisions, with those that were not kept
   /// How the last results in the slots differ from the host reference: "" for not at all, nullopt without a reference.
   std::optional<std::string> difference{};
 };

@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "shiplap/report/quantity.hpp"
 #include "shiplap/report/sections.hpp"
@@ -26,10 +27,19 @@ std::string attempts_of(const NodeResult& check) {
   return fmt::format("Measured in {} attempts, because figures were bad in the first: {}.", check.attempts, names);
 }
 
+/// The verdict on each figure, in few columns.
+Table verdicts_of(const std::vector<CheckedFigure>& figures) {
+  Table table{.columns = {{"figure", Align::left}, {"measured", Align::right}, {"of limit", Align::right, "1"}, {""}}};
+  for (const CheckedFigure& f : figures)
+    table.add({f.what, f.measured, f.fraction > 0 ? percent_cell(f.fraction) : Cell("–"),
+               Cell(to_string(f.verdict), judgement_of(f.verdict))});
+  return table;
+}
+
 }  // namespace
 
 Table check_table(const std::vector<CheckedFigure>& figures) {
-  Table table{.title = "Is the node healthy?",
+  Table table{.title = "Each figure and its limit",
               .notes = {"Each figure against what such hardware allows. \"Good from\" is what sound nodes reach."},
               .columns = {{"figure", Align::left},
                           {"measured", Align::right},
@@ -46,29 +56,35 @@ Table check_table(const std::vector<CheckedFigure>& figures) {
 }
 
 std::string health_sentence(const std::string& node, const std::vector<CheckedFigure>& figures) {
-  const CheckedFigure* weakest = nullptr;
-  for (const CheckedFigure& f : figures)
-    // A link that is trained as it should be has no room to be weak.
-    if (is_judged(f) && f.expected > 0 && !(f.expected >= 1 && f.verdict == Verdict::good) &&
-        (weakest == nullptr || f.fraction / f.expected < weakest->fraction / weakest->expected))
-      weakest = &f;
-  if (weakest == nullptr) return "";
   const auto count = [&](Verdict verdict) { return std::ranges::count(figures, verdict, &CheckedFigure::verdict); };
   const auto known = std::ranges::count_if(figures, is_judged);
-  const std::string judged = fmt::format("{} of {} figures can be judged", known, figures.size());
-  const std::string health = count(Verdict::bad) > 0   ? fmt::format("something is wrong, {} bad", count(Verdict::bad))
-                             : count(Verdict::low) > 0 ? fmt::format("slower than usual, {} low", count(Verdict::low))
-                             : known == std::ssize(figures) ? "healthy, every figure is good"
-                                                            : "nothing is wrong in what could be judged";
-  return fmt::format("{}: {}; {}. The weakest is \"{}\": {}, {} of its limit, where {} is good.", node, health, judged,
-                     weakest->what, weakest->measured, percent(weakest->fraction), percent(weakest->expected));
+  if (known == 0) return "";
+  const Verdict worst = count(Verdict::bad) > 0 ? Verdict::bad : count(Verdict::low) > 0 ? Verdict::low : Verdict::good;
+  std::string sentence = fmt::format("{} {}: {} of {} figures good",
+                                     worst == Verdict::bad   ? "BAD"
+                                     : worst == Verdict::low ? "LOW"
+                                                             : "GOOD",
+                                     node, count(Verdict::good), figures.size());
+  if (const auto unknown = std::ssize(figures) - known; unknown > 0)
+    sentence += fmt::format(", {} could not be judged", unknown);
+  sentence += ".";
+  for (const CheckedFigure& f : figures)
+    if (worst != Verdict::good && f.verdict == worst)
+      sentence += fmt::format(" \"{}\": {}, {} of its limit, where {} is good.", f.what, f.measured,
+                              percent(f.fraction), percent(f.expected));
+  for (const CheckedFigure& f : figures)
+    if (worst == Verdict::good && f.fraction > 0 && f.what.ends_with("GPU") && f.what.starts_with("copies"))
+      sentence += fmt::format(" {}{}: {}, {} of {}.", static_cast<char>(std::toupper(f.what.front())), f.what.substr(1),
+                              f.measured, percent(f.fraction), f.limit);
+  return sentence;
 }
 
 Section check_section(const NodeResult& check, const std::string& source) {
   Section section{.title = fmt::format("Check of {} on {}", check.gpu, check.node), .source = source};
   if (check.verdict == Verdict::busy)
     section.headlines.push_back(fmt::format("{} was busy, so it was not judged.", check.node));
-  const std::string health = health_sentence(fmt::format("{} {}", check.node, check.gpu), check.figures);
+  const std::string health = health_sentence(
+      check.node == check.gpu ? check.node : fmt::format("{} {}", check.node, check.gpu), check.figures);
   if (!health.empty() && check.origin == Origin::measured) section.headlines.push_back(health);
   if (!check.busy.empty())
     section.sentences.push_back(fmt::format("The node is busy, so {}: {}. Check it again when it is idle.",
@@ -77,6 +93,7 @@ Section check_section(const NodeResult& check, const std::string& source) {
   if (check.attempts > 1) section.sentences.push_back(attempts_of(check));
   for (const CheckedFigure& f : check.figures)
     if (!f.causes.empty()) section.sentences.push_back(fmt::format("{}: {}.", f.what, f.causes));
+  section.brief.emplace_back(verdicts_of(check.figures));
   section.figures.emplace_back(check_table(check.figures));
   return section;
 }

@@ -93,10 +93,11 @@ Section comparison_section(const Comparison& comparison, const std::string& sour
   Section section{.title = "Comparison with a baseline", .source = source};
   Rows rows = comparison.figures;
   std::ranges::stable_sort(rows, std::greater<>{}, [](const ComparedFigure& row) { return row.slower.value; });
+  const auto degraded = comparison.count(Change::degraded);
   std::string headline = fmt::format(
-      "{} figures compared: {} degraded, {} better, {} unclear (their intervals are too wide to tell), {} same.",
-      rows.size(), comparison.count(Change::degraded), comparison.count(Change::better),
-      comparison.count(Change::unclear), comparison.count(Change::same));
+      "{}: {} of {} figures slower, {} faster, {} the same, {} unclear (their intervals are too wide to tell).",
+      degraded > 0 ? "DEGRADED" : "NOT DEGRADED", degraded, rows.size(), comparison.count(Change::better),
+      comparison.count(Change::same), comparison.count(Change::unclear));
   if (const auto slowest = std::ranges::find(rows, Change::degraded, &ComparedFigure::change);
       slowest != rows.end() && has_ratio(*slowest))
     headline += fmt::format(" The slowest is \"{}\": {} of its time.", name_of(slowest->now),

@@ -1,8 +1,11 @@
 #include "shiplap/report/movers_report.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <optional>
+#include <vector>
 
 namespace shiplap {
 namespace {
@@ -44,15 +47,83 @@ std::string limits_text(const MoverLimits& limits) {
   if (limits.neighbour)
     text = fmt::format(
         "Times are those beside a neighbour, which is a kernel that fills the GPU. Device memory bounds it by "
-        "{}, and one of its thread blocks takes {}.\n",
+        "{}, and one of its thread blocks takes {}.",
         percent(limits.neighbour->memory_bound), to_string(limits.neighbour->thread_block));
   else
-    text =
-        "Times are those on an idle GPU. A neighbour, which is a kernel that fills the GPU, loses at most what the "
-        "last "
-        "column says.\n";
-  if (limits.max_slowdown) text += fmt::format("The neighbour may lose at most {}.\n", percent(*limits.max_slowdown));
+    text = "Times are those on an idle GPU; --all says what a neighbour loses, which is a kernel that fills the GPU.";
+  if (limits.max_slowdown) text += fmt::format(" The neighbour may lose at most {}.", percent(*limits.max_slowdown));
   return text;
+}
+
+/// A mover of one kind, for the sizes of a block up to `until`.
+struct KindUntil {
+  std::optional<Mover::Kind> kind;  ///< nullopt: no mover is within the limit
+  std::uint32_t least_grid = 0;
+  std::uint32_t largest_grid = 0;
+  std::optional<Bytes> until{};  ///< nullopt: all larger blocks
+};
+
+/// The kinds of the best movers from small blocks to large ones.
+std::vector<KindUntil> kinds_by_size(const Crossovers& found) {
+  std::vector<KindUntil> kinds;
+  for (const MoverFrom& from : found.best) {
+    const std::optional<Mover::Kind> kind = from.mover ? std::optional(from.mover->kind) : std::nullopt;
+    const std::uint32_t grid = from.mover ? from.mover->grid : 0;
+    if (kinds.empty() || kinds.back().kind != kind) {
+      if (!kinds.empty()) kinds.back().until = from.block;
+      kinds.push_back({kind, grid, grid});
+    }
+    kinds.back().least_grid = std::min(kinds.back().least_grid, grid);
+    kinds.back().largest_grid = std::max(kinds.back().largest_grid, grid);
+  }
+  return kinds;
+}
+
+std::string name_of_kind(const KindUntil& one) {
+  if (!one.kind) return "none within the limit";
+  if (*one.kind != Mover::Kind::kernel) return std::string(name_of(*one.kind));
+  return one.least_grid == one.largest_grid
+             ? to_string(Mover{Mover::Kind::kernel, one.least_grid})
+             : fmt::format("kernel of {} to {} blocks", one.least_grid, one.largest_grid);
+}
+
+/// "kernel of 4 to 8 blocks up to 288 KiB, batch above". More than three kinds alternate with times that hardly differ.
+std::string kinds_of(const Crossovers& found) {
+  const std::vector<KindUntil> kinds = kinds_by_size(found);
+  if (kinds.size() == 1) return name_of_kind(kinds.front());
+  if (constexpr std::size_t most = 3; kinds.size() > most) {
+    std::vector<std::string> names;
+    for (const KindUntil& one : kinds)
+      if (const std::string name = name_of_kind(one); std::ranges::find(names, name) == names.end())
+        names.push_back(name);
+    return fmt::format("{}, which hardly differ", fmt::join(names, " or "));
+  }
+  std::string text;
+  for (const KindUntil& one : kinds)
+    text += one.until ? fmt::format("{} up to {}, ", name_of_kind(one), to_string(*one.until))
+                      : name_of_kind(one) + " above";
+  return text;
+}
+
+/// What moves this number of blocks fastest, at which rates, and how much faster than one batch; "" without an answer.
+std::string answer_for(const MoverTable& table, std::uint64_t blocks, bool to_device) {
+  const auto found = std::ranges::find_if(
+      table.crossovers, [&](const Crossovers& c) { return c.blocks == blocks && c.to_device == to_device; });
+  if (found == table.crossovers.end()) return "";
+  std::string answer =
+      fmt::format("{} blocks {}: {}", grouped(blocks), to_device ? "to the GPU" : "back", kinds_of(*found));
+  std::vector<double> rates;
+  double gain = 1;
+  for (const MoverRow& row : table.rows) {
+    if (row.set.blocks != blocks || row.set.to_device != to_device || row.movers.empty()) continue;
+    rates.push_back((row.set.block * row.set.blocks / row.movers.front().time).bytes_per_second);
+    for (const MoverTime& m : row.movers)
+      if (m.mover.kind == Mover::Kind::batch) gain = std::max(gain, m.time / row.movers.front().time);
+  }
+  if (rates.empty()) return answer + ".";
+  answer += fmt::format(" ({:.2g} to {:.2g} GB/s", std::ranges::min(rates) / 1e9, std::ranges::max(rates) / 1e9);
+  if (gain > 1.05) answer += fmt::format(", up to {:.2g} times one batch", gain);
+  return answer + ").";
 }
 
 }  // namespace
@@ -69,10 +140,28 @@ std::string to_string(const Crossovers& found) {
   return text;
 }
 
-std::string movers_report(const MoverTable& table, const TextStyle& style) {
-  std::string out = fmt::format("Movers of scattered blocks, a pool in {} memory, profile {} ({})\n",
-                                to_string(table.question.pool), table.profile, table.profile_hash);
-  out += wrap(limits_text(table.question.limits), style.width) + "\n";
+std::string movers_report(const MoverTable& table, const TextStyle& style, document::Detail detail) {
+  std::string out;
+  for (const bool to_device : {true, false})
+    if (const std::string answer = answer_for(table, table.question.counts.front(), to_device); !answer.empty())
+      out += wrap(answer, style.width, "  ") + "\n";
+  out += wrap(fmt::format("A pool in {} memory, profile {} ({}). {}", to_string(table.question.pool), table.profile,
+                          table.profile_hash, limits_text(table.question.limits)),
+              style.width) +
+         "\n";
+  Table sizes{.columns = {{"direction", Align::left}, {"blocks", Align::right}, {"fastest, by the size of a block"}}};
+  for (auto found = table.crossovers.begin(); found != table.crossovers.end();) {
+    const auto first = found;
+    const std::string kinds = kinds_of(*first);
+    while (found != table.crossovers.end() && found->to_device == first->to_device && kinds_of(*found) == kinds)
+      ++found;
+    const std::uint64_t last = std::prev(found)->blocks;
+    sizes.add({first->to_device ? "H2D" : "D2H",
+               first->blocks == last ? grouped(last) : fmt::format("{} to {}", grouped(first->blocks), grouped(last)),
+               kinds});
+  }
+  out += "\n" + sizes.text(style);
+  if (detail != document::Detail::all) return out;
   for (auto row = table.rows.begin(); row != table.rows.end();) {
     Table rows{.columns = {{"block", Align::right},
                            {"best", Align::left},

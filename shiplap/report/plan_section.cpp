@@ -1,106 +1,219 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
-#include "shiplap/core/record.hpp"
-#include "shiplap/document/table.hpp"
-#include "shiplap/plan/ranking_json.hpp"
+#include "shiplap/document/text.hpp"
+#include "shiplap/pipeline/plan_view.hpp"
 #include "shiplap/report/quantity.hpp"
 #include "shiplap/report/sections.hpp"
 
 namespace shiplap::document {
 namespace {
 
-constexpr const char* why_intervals =
-    "Predicted times with 90 % prediction intervals. The bound counts every byte and every item once, at the fastest "
-    "rates.";
+/// The choice in as few words as tell it from those of other strategies, as in "streams, 13 chunks".
+std::string short_name(const Choice& choice) {
+  std::string name = choice.strategy;
+  if (choice.chunks > 1) name += fmt::format(", {} chunks", choice.chunks);
+  if (choice.gpus > 1) name += fmt::format(" on each of {} GPUs", choice.gpus);
+  if (choice.threads > 0) name += fmt::format(", {} thread{} each way", choice.threads, choice.threads == 1 ? "" : "s");
+  return choice.graph ? name + ", as a graph" : name;
+}
 
-Table candidates_of(const JsonReader& candidates, double bound, const Choice& chosen) {
-  Table table{.title = "Candidates",
-              .notes = {why_intervals},
-              .columns = {{"rank"}, {"choice"}, {"predicted", Align::automatic, "s"}, {"over the bound"}, {"note"}}};
-  for (std::size_t i = 0; i < candidates.size(); ++i) {
-    const JsonReader candidate = candidates.at(i);
-    const Quantity predicted = quantity_of(candidate.at("predicted"));
-    const bool tied = candidate.at("tied_with_fastest").boolean();
-    table.add({count_cell(i + 1), to_string(Form<Choice>::read(candidate)), time_cell(predicted),
-               bound > 0 ? Cell(fmt::format("{:.3f}", predicted.value / bound), predicted.value / bound) : Cell("–"),
-               Form<Choice>::read(candidate) == chosen ? "the plan's choice"
-               : tied                                  ? "tie"
-                                                       : ""});
+/// What a program does that knows nothing better with arrays in this memory.
+struct Baseline {
+  ArrayMemory memory;
+  std::string_view strategy;
+  std::string_view name;
+};
+constexpr std::array baselines{Baseline{ArrayMemory::pinned, "explicit", "copy-kernel-copy"},
+                               Baseline{ArrayMemory::pageable, "pageable", "plain copies of pageable arrays"},
+                               Baseline{ArrayMemory::managed, "managed", "managed memory without hints"}};
+
+/// "1.45 times as fast as copy-kernel-copy"; "" where the ranking has no candidate to compare with.
+std::string gain_of(const PlanView& view) {
+  if (view.pins) {
+    const MemoryWay* const left = view.memory ? view.memory->find(Preparation::none) : nullptr;
+    return left == nullptr ? ""
+                           : fmt::format("{:.2f} times as fast as with arrays left pageable",
+                                         left->best.predicted.value / view.chosen.predicted.value);
   }
+  const ArrayMemory memory = find_strategy(view.chosen.choice.strategy).memory;
+  const Baseline& baseline = *std::ranges::find(baselines, memory, &Baseline::memory);
+  if (view.chosen.choice.strategy == baseline.strategy) return "";
+  for (const Candidate& candidate : view.ranking.candidates)
+    if (candidate.choice.strategy == baseline.strategy)
+      return fmt::format("{:.2f} times as fast as {}", candidate.predicted.value / view.chosen.predicted.value,
+                         baseline.name);
+  return "";
+}
+
+std::string answer_of(const PlanView& view) {
+  std::string answer = fmt::format("{} {}: {} predicted", view.pins ? "Pin the arrays and use" : "Use",
+                                   short_name(view.chosen.choice), time_cell(view.chosen.predicted).text);
+  if (view.ranking.assumed_link) answer += " with the assumed link";
+  if (const std::string gain = gain_of(view); !gain.empty()) answer += ", " + gain;
+  return answer + fmt::format(", {} above the bound ({}).",
+                              percent(view.chosen.predicted.value / view.ranking.bound.time - 1),
+                              view.ranking.bound.set_by());
+}
+
+std::string what_is_predicted(const Ranking& ranking) {
+  return fmt::format("{} on profile {} ({}), kernel time {}{}.", ranking.job, ranking.profile, ranking.profile_hash,
+                     ranking.kernel_cost_origin, ranking.kernel ? fmt::format(": {}", to_string(*ranking.kernel)) : "");
+}
+
+std::string remark_on(const Candidate& candidate) {
+  std::string remark = candidate.tied_with_fastest ? "tie" : "";
+  if (candidate.predicted_by == PredictedBy::closed_form) remark += remark.empty() ? "closed form" : ", closed form";
+  return remark;
+}
+
+/// The choice and the fastest candidate of each other strategy.
+Table best_of_strategies(const PlanView& view) {
+  Table table{.columns = {{"choice", Align::left},
+                          {view.ranking.assumed_link ? "assumed link, predicted" : "predicted", Align::right, "s"},
+                          {"against it", Align::right, "1"},
+                          {"note", Align::left}}};
+  std::vector<std::string_view> listed{view.chosen.choice.strategy};
+  const auto add = [&](const Candidate& candidate, const std::string& remark) {
+    table.add({short_name(candidate.choice), time_cell(candidate.predicted),
+               change_cell(candidate.predicted.value / view.chosen.predicted.value), remark});
+  };
+  const bool is_chosen_listed = std::ranges::find(view.ranking.candidates, view.chosen.choice, &Candidate::choice) !=
+                                view.ranking.candidates.end();
+  if (!is_chosen_listed) add(view.chosen, "→ won the race");
+  for (const Candidate& candidate : view.ranking.candidates) {
+    const bool is_choice = candidate.choice == view.chosen.choice;
+    if (!is_choice && std::ranges::find(listed, candidate.choice.strategy) != listed.end()) continue;
+    if (!is_choice) listed.push_back(candidate.choice.strategy);
+    add(candidate, is_choice ? "→ the choice" : remark_on(candidate));
+  }
+  if (std::ranges::any_of(view.ranking.candidates, &Candidate::tied_with_fastest))
+    table.notes.push_back("tie: the prediction intervals overlap, so the profile cannot tell which one is faster");
   return table;
 }
 
-/// The fastest candidate of one strategy.
-struct Best {
-  std::string strategy;
-  Quantity predicted;
-};
-
-/// The fastest candidate of each strategy, fastest first.
-std::vector<Best> best_by_strategy(const JsonReader& candidates) {
-  std::vector<Best> best;
-  for (std::size_t i = 0; i < candidates.size(); ++i) {
-    const std::string strategy = candidates.at(i).at("strategy").string();
-    if (std::ranges::find(best, strategy, &Best::strategy) == best.end())
-      best.push_back({strategy, positive_quantity_of(candidates.at(i).at("predicted"))});
+Table all_candidates(const PlanView& view) {
+  Table table{.title = "Candidates",
+              .columns = {{"rank"},
+                          {"choice"},
+                          {"predicted", Align::automatic, "s"},
+                          {"over the bound"},
+                          {"closed form", Align::right, "s"},
+                          {"note"}}};
+  const double bound = view.ranking.bound.time.count();
+  std::size_t rank = 0;
+  for (const Candidate& candidate : view.ranking.candidates) {
+    const double ratio = bound > 0 ? candidate.predicted.value.count() / bound : 0;
+    table.add({count_cell(++rank), to_string(candidate.choice), time_cell(candidate.predicted),
+               bound > 0 ? Cell(fmt::format("{:.3f}", ratio), ratio) : Cell("–"),
+               candidate.closed_form ? time_cell(Interval<Seconds>::exact(*candidate.closed_form)) : Cell("–"),
+               candidate.choice == view.chosen.choice ? "the plan's choice" : remark_on(candidate)});
   }
-  std::ranges::stable_sort(best, {}, [](const Best& one) { return one.predicted.value; });
-  return best;
+  table.notes = {
+      "Predicted times with 90 % prediction intervals; closed form: by the papers' equations. The bound counts every "
+      "byte and item once at the fastest rates, and arrays that stay on the GPU before the first launch."};
+  return table;
 }
 
-/// Whether two prediction intervals overlap.
-bool overlap(const Quantity& a, const Quantity& b) {
-  return a.low.value_or(a.value) <= b.high.value_or(b.value) && b.low.value_or(b.value) <= a.high.value_or(a.value);
+/// Where the time above ideal overlap goes; empty when that is less than 0.05 % of it.
+Table losses_of(const PlanView& view) {
+  const Distance& distance = view.chosen.distance;
+  const Seconds ideal = view.ranking.ideal_overlap.time.value;
+  Table table{.title = "Above ideal overlap",
+              .columns = {{"cause", Align::left}, {"time", Align::right}, {"of ideal overlap", Align::right}}};
+  if (!(distance.total / ideal > 0.0005)) return table;
+  const std::array<std::pair<const char*, Seconds>, 6> causes{
+      {{"fill and drain: the first chunk in, the last chunk out", distance.fill_and_drain},
+       {"gap between copies (g)", distance.gap},
+       {"lower rate of small copies under duplex load", distance.duplex_gap},
+       {"latency of copies, launches and dependencies (L+o)", distance.latency},
+       {"submission by the host", distance.submission},
+       {"memory that is not pinned: host threads, moving pages", distance.host}}};
+  for (const auto& [cause, time] : causes)
+    if (time.count() != 0)
+      table.add({time.count() > 0 ? cause : "gained: stages that are shorter than in ideal overlap", to_string(time),
+                 percent(time / ideal)});
+  table.add({"together", to_string(distance.total), percent(distance.total / ideal)});
+  table.notes = {fmt::format("Ideal overlap is whole copies of pinned arrays, or one launch over all items: {}.",
+                             to_string(ideal))};
+  return table;
 }
 
-/// What pinning costs, for a plan that pins pageable arrays; "" for any other.
-std::string pinning_of(const JsonReader& json) {
-  if (!json.at("pins").boolean()) return "";
-  return fmt::format("The arrays are pageable, and pinning them takes {} once, which is not in these times.",
-                     to_string(Seconds{quantity_of(json.at("pinning")).value}));
+Table ways_of(const MemoryChoice& choice) {
+  const std::string runs = choice.runs == 1 ? "1 run" : fmt::format("{} runs", choice.runs);
+  Table table{.title = "Memory of the arrays",
+              .columns = {{"the arrays", Align::left},
+                          {"set-up", Align::right},
+                          {"a run", Align::right},
+                          {runs, Align::right},
+                          {"pays from", Align::right}}};
+  for (const MemoryWay& way : choice.ways) {
+    const bool is_changed = way.preparation != Preparation::none;
+    table.add({std::string(enum_name(way.preparation)), is_changed ? to_string(way.setup_time) : "–",
+               to_string(way.best.predicted.value), to_string(way.total_time),
+               !is_changed     ? "–"
+               : way.pays_from ? fmt::format("{} run{}", *way.pays_from, *way.pays_from == 1 ? "" : "s")
+                               : "never"});
+  }
+  for (const MemoryWay& way : choice.ways)
+    table.notes.push_back(
+        fmt::format("{}: {}a run is {}", enum_name(way.preparation),
+                    way.preparation == Preparation::none ? "" : fmt::format("{}; ", what_is_done(way.preparation)),
+                    to_string(way.best.choice)));
+  for (const UnknownWay& way : choice.unknown)
+    table.notes.push_back(fmt::format("{}: left out, {}", enum_name(way.preparation), way.reason));
+  return table;
 }
 
-Table refused_of(const JsonReader& refused) {
+Table refused_of(const std::vector<Refused>& refused) {
   Table table{.title = "Strategies that cannot do this job", .columns = {{"strategy"}, {"reason"}}};
-  for (std::size_t i = 0; i < refused.size(); ++i)
-    table.add({refused.at(i).at("strategy").string(), refused.at(i).at("reason").string()});
+  for (const Refused& one : refused) table.add({one.strategy, one.reason});
+  return table;
+}
+
+Table assumptions_of(const std::vector<std::string>& assumptions) {
+  Table table{.title = "Assumptions", .columns = {{"what is assumed"}}};
+  for (const std::string& assumption : assumptions) table.add({assumption});
   return table;
 }
 
 }  // namespace
 
-Section plan_section(const JsonReader& json, const std::string& source) {
-  const std::string job = json.at("job").string();
-  Section section{.title = fmt::format("Plan for {}", job), .source = source};
-  const JsonReader candidates = json.at("candidates");
-  const JsonReader chosen = json.at("chosen");
-  const Quantity predicted = positive_quantity_of(chosen.at("predicted"));
-  const std::string strategy = chosen.at("strategy").string();
-  std::string summary = fmt::format("{} on profile {}: take {}, predicted to take {}", job, json.at("profile").string(),
-                                    to_string(Form<Choice>::read(chosen)), time_cell(predicted).text);
-  for (const auto& [other, time] : best_by_strategy(candidates))
-    if (other != strategy) {
-      summary += fmt::format("; {} is predicted to take {} ({}{})", other, to_string(Seconds{time.value}),
-                             signed_percent(time.value / predicted.value - 1),
-                             overlap(time, predicted) ? ", a tie: the prediction intervals overlap" : "");
-      break;
-    }
-  summary += ".";
-  if (const std::string pinning = pinning_of(json); !pinning.empty()) summary += " " + pinning;
-  section.headlines.push_back(summary);
-  if (const auto shape = json.find("shape"))
-    section.sentences.push_back(fmt::format(
-        "The job moves {} in and {} out, and runs from {} memory.", to_string(bytes_from_json(shape->at("bytes_in"))),
-        to_string(bytes_from_json(shape->at("bytes_out"))), shape->at("memory").string()));
-  section.sentences.push_back("In detail: " + json.at("why").string());
-  section.sentences.push_back(fmt::format("The time of the kernel is {}.", json.at("kernel_cost").string()));
-  section.figures.emplace_back(
-      candidates_of(candidates, positive_quantity_of(json.at("bound")).value, Form<Choice>::read(chosen)));
-  if (const JsonReader refused = json.at("refused"); refused.size() > 0)
-    section.figures.emplace_back(refused_of(refused));
+Section plan_section(const PlanView& view, const std::string& source) {
+  const Ranking& ranking = view.ranking;
+  Section section{.title = fmt::format("Plan for {}", ranking.job), .source = source};
+  section.headlines.push_back(answer_of(view));
+  section.sentences.push_back(what_is_predicted(ranking));
+  if (view.pins)
+    section.sentences.push_back(
+        fmt::format("The arrays are pageable, and pinning them takes {} once, which is not in these times.",
+                    to_string(view.pinning)));
+  section.sentences.push_back(view.race ? view.race->to_string() : ranking.why);
+  section.figures.emplace_back(best_of_strategies(view));
+  if (view.memory) section.figures.emplace_back(ways_of(*view.memory));
+  section.details.emplace_back(all_candidates(view));
+  section.details.emplace_back(losses_of(view));
+  section.details.emplace_back(refused_of(ranking.refused));
+  section.details.emplace_back(assumptions_of(ranking.assumptions));
   return section;
 }
 
 }  // namespace shiplap::document
+
+namespace shiplap {
+
+// Plan::explain is defined here because the pipeline must not include the report.
+std::string Plan::explain(bool all) const {
+  using document::Detail;
+  std::string text = document::text(document::plan_section(plan_view(*this)), {}, all ? Detail::all : Detail::figures);
+  if (!virtual_device.empty())
+    text +=
+        "\n" +
+        wrap(fmt::format("Simulated: {} is a virtual device, and no GPU is used.", virtual_device), TextStyle{}.width) +
+        "\n";
+  return text;
+}
+
+}  // namespace shiplap

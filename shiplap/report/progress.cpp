@@ -20,9 +20,13 @@ std::size_t terminal_width(std::FILE* stream) {
   return 80;
 }
 
+bool is_silenced = false;
+
 }  // namespace
 
-Progress::Progress(std::FILE* stream) : stream_(stream), terminal_(is_ansi_terminal(fileno(stream))) {}
+void Progress::silence() { is_silenced = true; }
+
+Progress::Progress(std::FILE* stream) : stream_(stream), terminal_(!is_silenced && is_ansi_terminal(fileno(stream))) {}
 
 Progress::~Progress() { clear(); }
 

@@ -27,6 +27,8 @@ class Progress {
   void update(std::string_view what, std::size_t done = 0, std::size_t total = 0);
   /// Removes the line, so that other output can follow.
   void clear();
+  /// From now on nothing is shown in this process.
+  static void silence();
 
  private:
   std::FILE* stream_;

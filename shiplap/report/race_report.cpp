@@ -28,23 +28,22 @@ std::string race_report(const std::string& job, const RaceResult& result, const 
     return f == result.winner ? 0.0 : finalist.seconds.empty() ? 1e9 : median(finalist.seconds);
   };
   std::ranges::stable_sort(order, {}, key);
-  Table table{.columns = {{"choice"},
+  Table table{.columns = {{"choice", Align::left},
                           {"predicted", Align::right},
                           {result.simulated ? "simulated" : "observed", Align::right},
-                          {"error", Align::right},
                           {"outcome", Align::left}}};
+  if (!result.simulated) table.columns.push_back({"error", Align::right});  // a simulation has none against itself
   for (const std::size_t f : order) {
     const Finalist& finalist = result.finalists[f];
-    if (finalist.seconds.empty()) {
-      table.add({to_string(finalist.choice), with_interval(finalist.predicted), "–", "–", outcome(result, f)});
-      continue;
-    }
-    const Seconds observed{median(finalist.seconds)};
-    table.add({to_string(finalist.choice), with_interval(finalist.predicted), to_string(observed),
-               signed_percent(finalist.predicted.value / observed - 1), outcome(result, f)});
+    const bool has_run = !finalist.seconds.empty();
+    const Seconds observed{has_run ? median(finalist.seconds) : 0};
+    std::vector<Cell> cells{to_string(finalist.choice), with_interval(finalist.predicted),
+                            has_run ? to_string(observed) : "–", outcome(result, f)};
+    if (!result.simulated) cells.emplace_back(has_run ? signed_percent(finalist.predicted.value / observed - 1) : "–");
+    table.add(std::move(cells));
   }
-  std::string text =
-      bold(job, style) + "\n\n" + table.text(style) + "\n" + wrap(result.to_string(), style.width) + "\n";
+  std::string text = wrap(result.to_string(), style.width) + ".\n" + wrap("Job: " + job, style.width) + "\n\n" +
+                     table.text(style) + "\n";
   if (!result.kept)
     text += wrap(fmt::format("the {}runs took {}, and the race with its preparation {}",
                              result.simulated ? "simulated " : "", to_string(result.ran), to_string(result.took)),

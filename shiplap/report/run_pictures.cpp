@@ -38,7 +38,9 @@ std::string run_gantt(const Report& run, const TextStyle& style) {
         {.style = style, .title = fmt::format("{}, {}", label, to_string(timeline.makespan)), .axis_end = end});
   };
   std::string out;
-  if (has_prediction(run)) out += draw("predicted", run.planned.timeline) + "\n";
+  // A simulation that was predicted with the device's own profile would be drawn twice.
+  const bool is_itself = run.simulated && run.timeline.makespan == run.planned.timeline.makespan;
+  if (has_prediction(run) && !is_itself) out += draw("predicted", run.planned.timeline) + "\n";
   return out + draw(run.simulated ? "simulated" : "observed, one traced run", run.timeline);
 }
 

@@ -17,7 +17,10 @@ Table times_of(const Report& run) {
                           {"runs", Align::right},
                           {"spread", Align::right, "1"}}};
   const auto add = [&](const char* what, const Interval<Seconds>& time, const std::vector<Seconds>& samples) {
-    std::vector<Cell> cells{what, time_cell(time), change_cell(time.value / run.observed.value)};
+    // A simulation compared with itself says nothing.
+    const bool is_itself = run.simulated && time.value == run.observed.value;
+    std::vector<Cell> cells{what, time_cell(time),
+                            is_itself ? Cell("–") : change_cell(time.value / run.observed.value)};
     if (!samples.empty()) cells.push_back(count_cell(samples.size()));
     std::vector<double> seconds;
     for (const Seconds& sample : samples) seconds.push_back(sample.count());
@@ -27,10 +30,10 @@ Table times_of(const Report& run) {
   add("predicted", run.planned.predicted, {});
   add(observed_label(run), run.observed, run.samples);
   if (run.ideal_overlap)
-    add(run.simulated ? "ideal overlap: the longest stage alone"
-                      : "ideal overlap: the longest stage alone, measured between the runs",
-        *run.ideal_overlap, run.ideal_overlap_samples);
-  if (run.bound) add("bound: no strategy is faster", Interval<Seconds>::exact(*run.bound), {});
+    add(run.simulated ? "ideal overlap" : "ideal overlap, between the runs", *run.ideal_overlap,
+        run.ideal_overlap_samples);
+  if (run.bound) add("bound", Interval<Seconds>::exact(*run.bound), {});
+  table.notes = {"Ideal overlap: the longest stage alone. Bound: no strategy is faster."};
   return table;
 }
 
@@ -59,9 +62,10 @@ TimelinePlot timelines_of(const RunView& view) {
   return plot;
 }
 
+/// The verdict on the result, before the time of the run.
 std::string result_of(const Report& run) {
-  if (run.verified()) return "The result was verified against the host reference.";
-  return run.is_wrong() ? fmt::format("WRONG RESULT: {}.", *run.difference) : "The result was not verified.";
+  if (run.verified()) return "VERIFIED";
+  return run.is_wrong() ? fmt::format("WRONG RESULT: {}. It took", *run.difference) : "NOT VERIFIED";
 }
 
 }  // namespace
@@ -70,15 +74,16 @@ Section run_section(const RunView& view, const std::string& source) {
   const Report& run = view.run;
   Section section{.title = fmt::format("Run of {} by {}", run.job, run.planned.choice.strategy), .source = source};
   std::string headline =
-      fmt::format("{} on {}: {} {}", run.job, run.device, observed_label(run), time_cell(run.observed).text);
+      fmt::format("{} {}{}", result_of(run), time_cell(run.observed).text, run.simulated ? " (simulated)" : "");
+  if (run.ideal_overlap)
+    headline += fmt::format(", {:.2f} times ideal overlap", run.observed.value / run.ideal_overlap->value);
   if (const auto efficiency = run.efficiency()) headline += fmt::format(", {} of the bound", percent(*efficiency));
-  headline += fmt::format("; predicted {}", time_cell(run.planned.predicted).text);
-  headline +=
-      run.simulated
-          ? ", by the simulator that made both times"
-          : fmt::format(" ({})", signed_percent(prediction_error(run.planned.predicted.value, run.observed.value)));
-  section.headlines.push_back(run.is_wrong() ? fmt::format("{} {}.", result_of(run), headline) : headline + ".");
-  section.sentences.push_back(fmt::format("By {}. {}", to_string(run.planned.choice), result_of(run)));
+  if (!run.simulated)
+    headline += fmt::format("; predicted {} ({})", time_cell(run.planned.predicted).text,
+                            signed_percent(prediction_error(run.planned.predicted.value, run.observed.value)));
+  section.headlines.push_back(headline + ".");
+  section.sentences.push_back(fmt::format("{} on {} by {}.", run.job, run.device, to_string(run.planned.choice)));
+  if (run.simulated) section.sentences.push_back("The simulator made both times, predicted and simulated.");
   if (run.pinning > Seconds{0})
     section.sentences.push_back(fmt::format("Pinning takes {} before the runs: predicted, and not part of these times.",
                                             to_string(run.pinning)));

@@ -11,6 +11,7 @@
 #include "shiplap/evaluate/evaluation.hpp"
 #include "shiplap/measure/compare.hpp"
 #include "shiplap/measure/node_result.hpp"
+#include "shiplap/pipeline/plan_view.hpp"
 #include "shiplap/pipeline/run_view.hpp"
 #include "shiplap/plan/adaptation_log.hpp"
 #include "shiplap/plan/strategy_map.hpp"
@@ -36,13 +37,17 @@ Section adaptation_section(const Replay&, const std::string& source = {});
 
 /// Every figure of a check with its limit and its verdict.
 Table check_table(const std::vector<CheckedFigure>&);
-/// Whether the node is healthy, and the figure that is lowest beside what is expected of it; "" when none is known.
+/// Whether the node is healthy: GOOD with the rates of copies, or LOW or BAD with the figures that are; "" when nothing
+/// could be judged.
 std::string health_sentence(const std::string& node, const std::vector<CheckedFigure>&);
 /// The verdicts of a check, likely causes of low and bad figures, who used the node, and what was measured again.
 Section check_section(const NodeResult&, const std::string& source = {});
 /// Predicted and observed times of a run, whether its result is right, and its timelines. Times of a virtual device are
 /// called simulated, not observed.
 Section run_section(const RunView&, const std::string& source = {});
+/// What to do, what it gains, why, and the best choice of each strategy; all candidates, where time is lost, and what
+/// is assumed are details.
+Section plan_section(const PlanView&, const std::string& source = {});
 /// The rates of movers of scattered blocks.
 Section movers_section(const MoverTable&, const std::string& source = {});
 /// The figures that became slower or faster, the worst first, and the conditions that differ; all figures are details.
@@ -51,8 +56,6 @@ Section comparison_section(const Comparison&, const std::string& source = {});
 // The sections below read the JSON that programs print. They throw Error that names source and key for a value that is
 // missing or has another form.
 
-/// The candidates of `shiplap plan --json`.
-Section plan_section(const JsonReader&, const std::string& source = {});
 /// The advice and the timelines of `shiplap advise --json`.
 Section advice_section(const JsonReader&, const std::string& source = {});
 /// The curves and the claims of `shiplap reproduce`.

@@ -75,7 +75,7 @@ TEST_F(AdaptiveOnGpu, kernels_are_observed_without_the_marks_around_them) {
 struct AsksForStages : Policy {
   std::uint32_t choice(std::uint64_t) override { return 0; }
   TraceLevel trace_level(std::uint64_t) const override { return TraceLevel::stages; }
-  std::optional<Decision> observe(const BatchObservation&) override { return std::nullopt; }
+  std::optional<BatchDecision> observe(const BatchObservation&) override { return std::nullopt; }
 };
 
 TEST_F(AdaptiveOnGpu, the_stages_of_a_batch_without_streams_are_seen_by_a_policy_that_asks_for_them) {

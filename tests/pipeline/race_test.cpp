@@ -96,7 +96,7 @@ TEST_F(Race, begins_anew_for_another_size_and_says_so) {
   const Plan other = plan(node, job(), {.race = milliseconds(20)});
   EXPECT_FALSE(other.race->kept);
   EXPECT_THAT(other.race->note, ::testing::HasSubstr("of other sizes"));
-  EXPECT_THAT(other.explain(), ::testing::HasSubstr("of other sizes"));
+  EXPECT_THAT(other.race->to_string(), ::testing::HasSubstr("of other sizes"));
 }
 
 TEST_F(Race, begins_anew_on_another_gpu_or_driver_and_says_so) {

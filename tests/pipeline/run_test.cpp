@@ -81,10 +81,10 @@ TEST(Probe, probes_items_in_the_middle_of_the_job_and_several_in_a_row_where_a_w
 /// The plan of one choice, without a ranking.
 Plan plan_of(const WorkloadData& data, const Choice& choice) {
   const Limits limits = limits_of(planted_profile());
-  Plan plan{.job = data.job(),
-            .ranking = {},
-            .chosen = predict(data.job(), planted_profile(), choice, limits),
-            .limits = limits};
+  Plan plan{{.job = data.job(),
+             .ranking = {},
+             .chosen = predict(data.job(), planted_profile(), choice, limits),
+             .limits = limits}};
   plan.ranking.bound = bound(data.job(), planted_profile());
   return plan;
 }

@@ -40,7 +40,7 @@ SteadyTable table() {
 struct Watched {
   Adaptation adaptation;
   std::uint64_t batch = 0;
-  std::vector<Decision> decisions{};
+  std::vector<BatchDecision> decisions{};
   std::vector<std::string> log{};
   double marks = 0;  ///< what observing kernels adds to the span, over 1
 
@@ -145,7 +145,7 @@ TEST(Adaptation, of_noise_of_twice_the_tolerance_changes_no_choice_once_it_is_kn
   for (int i = 0; i < 2000; ++i) watched.pass(1, 1, 0.08 * std::sin(i * i));
   EXPECT_LE(watched.decisions.size(), 20u);
   EXPECT_NEAR(watched.adaptation.kernel(), 1, 0.06);
-  for (const Decision& decision : watched.decisions)
+  for (const BatchDecision& decision : watched.decisions)
     EXPECT_TRUE(decision.after <= 100 || decision.from == decision.to) << log_line_of(decision);
 }
 

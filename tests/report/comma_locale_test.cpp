@@ -15,7 +15,6 @@
 #include "shiplap/pipeline/plan.hpp"
 #include "shiplap/profile/profile.hpp"
 #include "shiplap/profile/topology.hpp"
-#include "shiplap/report/plan_report.hpp"
 #include "shiplap/report/profile_report.hpp"
 #include "shiplap/report/svg.hpp"
 #include "shiplap/report/trace.hpp"
@@ -38,7 +37,7 @@ std::vector<std::string> written() {
   plot.series.push_back({.name = "s", .points = {{.x = 1.5, .y = 1234.56789, .low = 0.25, .high = {}, .label = {}}}});
   Workload known = workload;
   known.job = made.job;
-  return {plan_report(made),
+  return {made.explain(true),
           json_text(made.to_json(), 2),
           json_text(to_json(*node.profile), 2),
           profile_report(*node.profile, {}, {}),

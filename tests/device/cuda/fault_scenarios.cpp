@@ -1,4 +1,3 @@
-#include "shiplap/device/stream_gap.hpp"
 #include "tests/device/cuda/fault_scenarios.hpp"
 
 #include <gmock/gmock.h>
@@ -13,6 +12,7 @@
 #include "shiplap/device/cuda/handles.hpp"
 #include "shiplap/device/move_blocks.hpp"
 #include "shiplap/device/probe_kernel.hpp"
+#include "shiplap/device/stream_gap.hpp"
 #include "shiplap/profile/profile.hpp"
 #include "tests/device/cuda/fake_api.hpp"
 #include "tests/device/cuda/fault_memory.hpp"

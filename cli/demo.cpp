@@ -1,0 +1,141 @@
+#include "cli/demo.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "shiplap/core/quantity_json.hpp"
+#include "shiplap/pipeline/run.hpp"
+#include "shiplap/pipeline/workload_data.hpp"
+#include "shiplap/report/progress.hpp"
+#include "shiplap/report/run_pictures.hpp"
+
+namespace shiplap::cli {
+
+void add_demo(CLI::App& app) {
+  auto flags = std::make_shared<DemoFlags>();
+  auto* command = app.add_subcommand("demo", "Move the same vectors by plain copies and by shiplap, with factors");
+  command->add_option("WORKLOAD", flags->workload, "what the kernel does")->capture_default_str();
+  add_device_flag(*command, flags->node.device);
+  add_json_flag(*command, flags->json);
+  command->callback([flags] { run_demo(*flags); });
+}
+
+namespace {
+
+/// A way to move the arrays that is shown.
+struct Way {
+  std::string_view name;
+  MemoryKind memory;
+  std::string_view strategy;  ///< "" for what the plan chooses
+};
+constexpr std::array ways{Way{"plain copies, pageable memory", MemoryKind::pageable, "pageable"},
+                          Way{"shiplap, pageable memory", MemoryKind::pageable, ""},
+                          Way{"copy, kernel, copy, pinned memory", MemoryKind::pinned, "explicit"},
+                          Way{"shiplap, pinned memory", MemoryKind::pinned, ""}};
+
+struct Shown {
+  std::string name;
+  Seconds time{0};
+  std::string how{};
+};
+
+constexpr unsigned timed_runs = 7;
+constexpr unsigned untimed_runs = 2;
+
+/// A verified run of the workload in one way. Arrays stay as they are: pinning them would be another way.
+Report run_in(const OpenedNode& opened, const Way& way, const std::string& name, bool traced) {
+  Workload workload = find_workload(name);
+  put_into(workload, way.memory);
+  require_available_memory(workload.job);
+  PlanOptions options{.may_pin = false};
+  if (!way.strategy.empty()) options.space.strategies = {std::string(way.strategy)};
+  if (traced) options.space.fewer_calls = false;  // the ops of a graph cannot be told apart
+  PlannedWorkload planned = plan_workload(opened.node, workload, options);
+  if (!planned.data) planned.data = std::make_unique<WorkloadData>(*opened.device, workload);
+  WorkloadData& data = *planned.data;
+  const bool is_real = opened.node.has_gpu();
+  Report report = run(*opened.device, planned.plan, data.job(),
+                      {.repeats = is_real ? timed_runs : 1,
+                       .warm_up = is_real ? untimed_runs : 0,
+                       .trace = traced ? Trace::best : Trace::none,
+                       .refill = [&data] { data.refill(); },
+                       .verify = [&data] { return data.verify(); }});
+  report.require_right();
+  return report;
+}
+
+std::string bars(const std::vector<Shown>& all, const TextStyle& style) {
+  const Seconds slowest = std::ranges::max_element(all, {}, &Shown::time)->time;
+  std::size_t names = 0;
+  for (const Shown& one : all) names = std::max(names, display_width(one.name));
+  constexpr std::size_t figures = 22;  // "  10.17 ms   7.2x"
+  const std::size_t room = style.width - std::min(style.width - 10, names + figures);
+  std::string out;
+  for (const Shown& one : all) {
+    const auto length = static_cast<std::size_t>(std::ceil(one.time / slowest * static_cast<double>(room)));
+    std::string bar;
+    for (std::size_t i = 0; i < room; ++i) bar += i < length ? "█" : " ";
+    out += fmt::format("{:<{}}  {}  {:>8}  {:>4.1f}x\n", one.name, names, bar, to_string(one.time), slowest / one.time);
+  }
+  return out;
+}
+
+constexpr const char* what_next = R"(
+Try it on what is yours:
+  shiplap advise -- PROGRAM                          what it would gain as it is
+  shiplap plan --in 1GiB --out 256MiB --kernel 8ms   the fastest way for such a job
+  shiplap check                                      is this node as fast as it should be?
+)";
+
+}  // namespace
+
+void run_demo(const DemoFlags& flags) {
+  const OpenedNode opened = open_node(flags.node);
+  std::vector<Shown> shown;
+  std::optional<Report> last;
+  Progress progress;
+  for (const Way& way : ways) {
+    progress.update(fmt::format("{} …", way.name), shown.size() + 1, ways.size());
+    last = run_in(opened, way, flags.workload, &way == &ways.back());
+    shown.push_back(
+        {.name = std::string(way.name), .time = last->observed.value, .how = to_string(last->planned.choice)});
+  }
+  progress.clear();
+  if (last->bound) shown.push_back({.name = "limit of the link and the kernel", .time = *last->bound});
+  if (flags.json) {
+    Json json{{"workload", last->job}, {"device", last->device}, {"simulated", last->simulated}};
+    for (const Shown& one : shown)
+      json["ways"].push_back({{"name", one.name},
+                              {"choice", one.how.empty() ? Json(nullptr) : Json(one.how)},
+                              {"time", quantity_json(one.time)},
+                              {"times_as_fast", shown.front().time / one.time}});
+    show_simulation(opened, flags.node, true);
+    return print_json(json);
+  }
+  const TextStyle style = style_of_stdout();
+  print(
+      bold(wrap(fmt::format("{}: shiplap is {:.1f} times as fast as plain copies of pageable memory, and {:.1f} times "
+                            "as fast as copy, kernel, copy in pinned memory{}.",
+                            last->job, shown[0].time / shown[1].time, shown[2].time / shown[3].time,
+                            last->simulated ? " (simulated times, real bytes)" : ""),
+                style.width),
+           style) +
+      "\n\n" + bars(shown, style) + "\n" +
+      wrap(fmt::format("Every byte of every run was compared with the host reference. The last run, by {}:",
+                       shown[ways.size() - 1].how),
+           style.width) +
+      "\n" + run_gantt(*last, style) + what_next);
+  show_simulation(opened, flags.node, false);
+}
+
+}  // namespace shiplap::cli
