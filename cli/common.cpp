@@ -304,7 +304,7 @@ void print_to_stderr(std::string_view text) { print_error(printable_lines(in_fla
 
 void note(std::string_view text) {
   if (is_quiet) return;
-  print_to_stderr(wrap(fmt::format("note: {}", text), TextStyle{}.width, "      ") + "\n");
+  print_to_stderr(wrap(fmt::format("note: {}", text), style_of_stdout().width, "      ") + "\n");
 }
 
 }  // namespace shiplap::cli

@@ -24,7 +24,9 @@ namespace shiplap::cli {
 void add_demo(CLI::App& app) {
   auto flags = std::make_shared<DemoFlags>();
   auto* command = app.add_subcommand("demo", "Move the same vectors by plain copies and by shiplap, with factors");
-  command->add_option("WORKLOAD", flags->workload, "what the kernel does")->capture_default_str();
+  declare_file(command->add_option("WORKLOAD", flags->workload, "built-in name with parameters, or a .json file"),
+               FileUse::read, files_of_workload)
+      ->capture_default_str();
   add_device_flag(*command, flags->node.device);
   add_json_flag(*command, flags->json);
   command->callback([flags] { run_demo(*flags); });

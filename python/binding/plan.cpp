@@ -15,7 +15,6 @@
 #include "shiplap/core/json.hpp"
 #include "shiplap/document/text.hpp"
 #include "shiplap/pipeline/run.hpp"
-#include "shiplap/report/plan_report.hpp"
 #include "shiplap/report/run_pictures.hpp"
 #include "shiplap/report/sections.hpp"
 #include "shiplap/report/svg.hpp"
@@ -134,7 +133,7 @@ void bind_plan(nb::module_& m) {
       .def_rw("check_reach", &PlanRequest::check_reach)
       .def_rw("max_slowdown", &PlanRequest::max_slowdown, nb::arg("value").none());
   nb::class_<PyPlan>(m, "Plan", nb::type_slots(Collected<PyPlan>::slots))
-      .def("explain", [](const PyPlan& self) { return self.plan.explain(); })
+      .def("explain", [](const PyPlan& self, bool all) { return self.plan.explain(all); })
       .def("to_json", [](const PyPlan& self) { return json_text(self.plan.to_json()); })
       .def("picture", &picture_of)
       .def("prepare", &prepare_plan)

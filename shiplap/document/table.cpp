@@ -71,19 +71,21 @@ std::vector<bool> right_aligned(const Table& table) {
   return right;
 }
 
-/// The text in lines of at most `width` columns, where its words allow it.
+/// The text in lines of at most `width` columns, where its words allow it. Further lines begin with a mark, so that a
+/// name of others, which may hold spaces, cannot begin a line.
 std::vector<std::string> lines_of(const std::string& text, std::size_t width) {
   if (display_width(text) <= width) return {text};
   std::vector<std::string> lines;
-  std::istringstream all(wrap(text, width));
+  std::istringstream all(wrap(text, width, "…"));
   for (std::string line; std::getline(all, line);) lines.push_back(std::move(line));
   return lines;
 }
 
-std::size_t longest_word(const std::string& text) {
+/// The columns that `lines_of` needs at least.
+std::size_t least_width(const std::string& text) {
   std::size_t longest = 0;
   std::istringstream words(text);
-  for (std::string word; words >> word;) longest = std::max(longest, display_width(word));
+  for (std::string word; words >> word;) longest = std::max(longest, display_width(word) + (longest > 0 ? 1 : 0));
   return longest;
 }
 
@@ -95,10 +97,10 @@ std::vector<std::size_t> widths_within(const Table& table, const std::vector<boo
   std::size_t sum = 2 * std::max<std::size_t>(table.columns.size(), 1) - 2;
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
     widths.push_back(display_width(table.columns[c].title));
-    least.push_back(longest_word(table.columns[c].title));
+    least.push_back(least_width(table.columns[c].title));
     for (const auto& row : table.rows) {
       widths[c] = std::max(widths[c], display_width(row[c].text));
-      least[c] = std::max(least[c], right[c] ? display_width(row[c].text) : longest_word(row[c].text));
+      least[c] = std::max(least[c], right[c] ? display_width(row[c].text) : least_width(row[c].text));
     }
     sum += widths[c];
   }

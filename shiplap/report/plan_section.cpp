@@ -63,8 +63,8 @@ std::string what_is_predicted(const Ranking& ranking) {
                      ranking.kernel_cost_origin, ranking.kernel ? fmt::format(": {}", to_string(*ranking.kernel)) : "");
 }
 
-std::string remark_on(const Candidate& candidate) {
-  std::string remark = candidate.tied_with_fastest ? "tie" : "";
+std::string remark_on(const Candidate& candidate, bool is_choice = false) {
+  std::string remark = is_choice ? "→ the choice" : candidate.tied_with_fastest ? "tie" : "";
   if (candidate.predicted_by == PredictedBy::closed_form) remark += remark.empty() ? "closed form" : ", closed form";
   return remark;
 }
@@ -87,7 +87,7 @@ Table best_of_strategies(const PlanView& view) {
     const bool is_choice = candidate.choice == view.chosen.choice;
     if (!is_choice && std::ranges::find(listed, candidate.choice.strategy) != listed.end()) continue;
     if (!is_choice) listed.push_back(candidate.choice.strategy);
-    add(candidate, is_choice ? "→ the choice" : remark_on(candidate));
+    add(candidate, remark_on(candidate, is_choice));
   }
   if (std::ranges::any_of(view.ranking.candidates, &Candidate::tied_with_fastest))
     table.notes.push_back("tie: the prediction intervals overlap, so the profile cannot tell which one is faster");
@@ -109,7 +109,7 @@ Table all_candidates(const PlanView& view) {
     table.add({count_cell(++rank), to_string(candidate.choice), time_cell(candidate.predicted),
                bound > 0 ? Cell(fmt::format("{:.3f}", ratio), ratio) : Cell("–"),
                candidate.closed_form ? time_cell(Interval<Seconds>::exact(*candidate.closed_form)) : Cell("–"),
-               candidate.choice == view.chosen.choice ? "the plan's choice" : remark_on(candidate)});
+               remark_on(candidate, candidate.choice == view.chosen.choice)});
   }
   table.notes = {
       "Predicted times with 90 % prediction intervals; closed form: by the papers' equations. The bound counts every "

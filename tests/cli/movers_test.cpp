@@ -17,6 +17,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 class Movers : public Cli {
  protected:
@@ -35,7 +36,10 @@ Json row_of(const Json& table, const std::string& direction, std::uint64_t block
 }
 
 TEST_F(Movers, prints_the_best_mover_by_size_and_the_crossovers) {
-  const Outcome shown = shiplap("movers --profile " + file);
+  const Outcome brief = shiplap("movers --profile " + file);
+  EXPECT_THAT(brief.out, StartsWith("1,024 blocks to the GPU: kernel of 8 blocks up to "));
+  EXPECT_THAT(brief.out, Not(HasSubstr("neighbour loses\n")));
+  const Outcome shown = shiplap("movers --all --profile " + file);
   EXPECT_EQ(shown.code, 0) << shown.err;
   EXPECT_THAT(shown.out, AllOf(HasSubstr("H2D, 1,024 blocks\n"), HasSubstr("D2H, 1,024 blocks\n"), HasSubstr("256 B"),
                                HasSubstr("4 MiB"), HasSubstr("kernel of 8 blocks"), HasSubstr("neighbour loses")));
@@ -48,7 +52,7 @@ TEST_F(Movers, prints_the_best_mover_by_size_and_the_crossovers) {
 TEST_F(Movers, a_simulated_device_shows_its_own_profile_and_says_so) {
   const Outcome shown = shiplap("movers --device virtual:" + file);
   EXPECT_EQ(shown.code, 0) << shown.err;
-  EXPECT_THAT(shown.out, AllOf(HasSubstr("Simulated"), HasSubstr("crossovers")));
+  EXPECT_THAT(shown.out, AllOf(HasSubstr("Simulated"), HasSubstr("1,024 blocks back")));
 }
 
 TEST_F(Movers, json_holds_what_the_schema_says_and_the_planted_times) {
@@ -98,7 +102,7 @@ TEST_F(Movers, draws_the_rates_into_a_file) {
 }
 
 TEST_F(Movers, regular_blocks_have_a_strided_copy_too) {
-  EXPECT_THAT(shiplap("movers --regular --count 64 --profile " + file).out, HasSubstr("strided copy"));
+  EXPECT_THAT(shiplap("movers --all --regular --count 64 --profile " + file).out, HasSubstr("strided copy"));
   EXPECT_THAT(shiplap("movers --count 64 --profile " + file).out, Not(HasSubstr("strided copy")));
 }
 

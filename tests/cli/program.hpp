@@ -32,8 +32,9 @@ class Cli : public ::testing::Test {
   /// Runs `shiplap arguments` with an empty cache of its own.
   Outcome shiplap(const std::string& arguments) const { return run(SHIPLAP_PROGRAM, arguments); }
   Outcome run(const fs::path& program, const std::string& arguments) const {
-    const std::string command = "XDG_CACHE_HOME='" + (folder / "cache").string() + "' '" + program.string() + "' " +
-                                arguments + " 2>'" + (folder / "stderr").string() + "' </dev/null";
+    const std::string command = "COLUMNS=120 XDG_CACHE_HOME='" + (folder / "cache").string() + "' '" +
+                                program.string() + "' " + arguments + " 2>'" + (folder / "stderr").string() +
+                                "' </dev/null";
     Outcome outcome;
     FILE* pipe = popen(command.c_str(), "r");
     if (pipe == nullptr) return outcome;

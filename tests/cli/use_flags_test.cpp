@@ -74,7 +74,7 @@ TEST_F(Cli, messages_of_the_library_name_flags) {
     expect_refused(outcome, 64, {flag});
     EXPECT_EQ(outcome.err.find('`'), std::string::npos) << outcome.err;
   }
-  const Outcome refused = shiplap("plan saxpy:n=1Mi --profile h200 --memory pageable");
+  const Outcome refused = shiplap("plan saxpy:n=1Mi --profile h200 --memory pageable --all");
   EXPECT_THAT(refused.out, ::testing::HasSubstr("--memory pinned"));
 }
 

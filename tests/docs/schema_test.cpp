@@ -9,6 +9,7 @@
 #include "shiplap/evaluate/evaluation.hpp"
 #include "shiplap/measure/compare.hpp"
 #include "shiplap/measure/node_result.hpp"
+#include "shiplap/pipeline/plan_view.hpp"
 #include "shiplap/plan/adaptation_log.hpp"
 #include "shiplap/plan/mover_table.hpp"
 #include "shiplap/profile/json_text.hpp"
@@ -30,6 +31,7 @@ TEST(Schemas, are_those_of_the_records) {
   expect_documented("comparison", json_schema(Comparison{}));
   expect_documented("movers", json_schema(MoverTable{}));
   expect_documented("check", json_schema(NodeResult{}));
+  expect_documented("plan", json_schema(PlanView{}));
   expect_documented("adaptation", adaptation_log_schema());
 }
 

@@ -132,8 +132,18 @@ class Plan(Table):
         trace_by = "best" if flag("trace", trace) else "none"
         return Report(self._core.run(repeats, warm_up, flag("ideal_overlap", ideal_overlap), trace_by))
 
+    def explain(self, all: bool = False) -> str:
+        """What to use and what it gains, why, and the best choice of each strategy, as ``str(plan)`` has it.
+
+        Parameters
+        ----------
+        all
+            Whether every candidate, the places where time is lost, and what is assumed follow.
+        """
+        return self._core.explain(flag("all", all))
+
     def __str__(self) -> str:
-        return self._core.explain()
+        return self.explain()
 
     def __repr__(self) -> str:
         return f"Plan({self.choice}, predicted {self.predicted:.4g} s)"
