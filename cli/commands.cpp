@@ -45,7 +45,7 @@ void add_commands(CLI::App& app, std::vector<std::string> advised, std::vector<s
   add_fleet(app);
   for (CLI::App* command : app.get_subcommands({}))
     if (command->get_group() != "Every day") command->group("For models, papers and fleets");
-  add_output_flags(app);
+  add_style_flags(app);
 }
 
 }  // namespace shiplap::cli

@@ -258,7 +258,7 @@ bool is_quiet = false;             // --quiet
 
 }  // namespace
 
-void add_output_flags(CLI::App& app) {
+void add_style_flags(CLI::App& app) {
   app.add_option("--color", when_colour, "colours in the output: auto (on terminals), always or never")
       ->type_name("WHEN")
       ->check(CLI::IsMember({"auto", "always", "never"}))

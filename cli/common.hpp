@@ -70,7 +70,7 @@ void add_json_flag(CLI::App&, bool& json);
 void add_all_flag(CLI::App&, bool& all, const std::string& help);
 
 /// Adds --color and --quiet, which every command takes.
-void add_output_flags(CLI::App&);
+void add_style_flags(CLI::App&);
 
 /// The style has colour when stdout is a terminal, TERM names one that knows colours, and NO_COLOR is unset, or as
 /// --color says. Its width is that of the terminal, or what COLUMNS says, or 80.

@@ -45,6 +45,7 @@ std::vector<DeviceInfo> by_use(std::vector<DeviceInfo> devices) {
 void add_devices(CLI::App& app) {
   auto options = std::make_shared<DevicesOptions>();
   auto* command = app.add_subcommand("devices", "List the devices that can be opened, and why a backend is missing");
+  add_all_flag(*command, options->all, "show the GPUs of publications, which can be simulated, too");
   add_json_flag(*command, options->json);
   command->callback([options] { run_devices(*options); });
 }
@@ -74,10 +75,17 @@ void run_devices(const DevicesOptions& options) {
                           {"SMs", Align::right},
                           {"engines", Align::right},
                           {"", Align::left}}};
-  for (const DeviceInfo& info : by_use(listing.devices))
+  std::size_t left_out = 0;
+  for (const DeviceInfo& info : by_use(listing.devices)) {
+    if (!options.all && info.is_virtual && origin_of(info) != Origin::measured) {
+      ++left_out;
+      continue;
+    }
     table.add({info.id, info.name, to_string(info.memory), count(info.sm_count), count(info.copy_engines),
                info.is_virtual ? fmt::format("simulated ({})", to_string(origin_of(info))) : info.limits});
+  }
   print(table.text(style));
+  if (left_out > 0) print(fmt::format("\n--all shows {} more simulated GPUs, from publications.\n", left_out));
 }
 
 }  // namespace shiplap::cli

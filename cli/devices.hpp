@@ -6,6 +6,7 @@
 namespace shiplap::cli {
 
 struct DevicesOptions {
+  bool all = false;
   bool json = false;
 };
 void add_devices(CLI::App&);

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/common.hpp"
+#include "cli/effects.hpp"
 #include "shiplap/core/json.hpp"
 #include "shiplap/core/printable.hpp"
 #include "shiplap/core/text_file.hpp"
@@ -104,6 +105,8 @@ void add_output_flags(CLI::App& command, EvaluateFlags& flags) {
       FileUse::write)
       ->type_name("FILE");
   add_json_flag(command, flags.json);
+  add_all_flag(command, flags.all,
+               "show errors by strategy, where each model is worst, and what following it would cost");
 }
 
 }  // namespace
@@ -161,7 +164,8 @@ void show(const EvaluateFlags& flags, const Evaluation& evaluation) {
   if (flags.json) {
     print_json(to_json(evaluation));
   } else {
-    print(document::text(document::evaluation_section(evaluation), style_of_stdout()));
+    print(document::text(document::evaluation_section(evaluation), style_of_stdout(), detail_of(flags.all, false)));
+    if (!flags.all) print("\n--all shows errors by strategy, the worst points, and what a model would cost.\n");
     if (!flags.output.empty()) print(fmt::format("\nresults written to {}\n", printable(flags.output)));
     if (!flags.markdown.empty()) print(fmt::format("\npage written to {}\n", printable(flags.markdown)));
     if (!flags.csv.empty()) print(fmt::format("\npoints written to {}\n", printable(flags.csv)));

@@ -35,6 +35,7 @@ struct EvaluateFlags {
   std::string output;
   std::string markdown;
   std::string csv;
+  bool all = false;
   bool json = false;
 };
 void add_evaluate(CLI::App&);

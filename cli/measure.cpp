@@ -158,6 +158,7 @@ void add_measure(CLI::App& app) {
                FileUse::write, [flags](const std::string& file) { return points_written(*flags, file); })
       ->type_name("FILE");
   command->add_flag("--resume", flags->resume, "go on where an interrupted measurement left FILE")->needs(output);
+  add_all_flag(*command, flags->all, "show every parameter with its interval, and every way to move bytes");
   add_json_flag(*command, flags->json);
   command->footer(
       "The profile of a GPU is also kept in the cache, where plan and run find it. With several GPUs (cuda:0,1) the "
@@ -216,8 +217,7 @@ void run_measure(const MeasureFlags& flags) {
   } else {
     if (const std::string simulated = simulation_note(measured.profile); !whole && !simulated.empty())
       print(wrap(simulated, style.width) + "\n\n");
-    print(whole ? profile_report(measured.profile, figures(measured.profile.measurements, measured.profile.conditions),
-                                 style)
+    print(whole ? profile_text(measured.profile, detail_of(flags.all, false))
                 : measurements_report(measured.result.measurements, style));
     if (!flags.output.empty()) print(fmt::format("\nprofile written to {}\n", printable(flags.output)));
   }

@@ -20,6 +20,7 @@ struct MeasureFlags {
   std::string csv;
   bool resume = false;
   std::string name;
+  bool all = false;
   bool json = false;
 };
 void add_measure(CLI::App&);

@@ -14,6 +14,7 @@ struct PredictFlags {
   ChoiceFlags choice;
   NodeFlags node;
   std::string model = "all";
+  bool all = false;
   bool json = false;
 };
 void add_predict(CLI::App&);

@@ -5,7 +5,9 @@
 #include "cli/common.hpp"
 #include "shiplap/measure/check.hpp"
 #include "shiplap/report/measurements_report.hpp"
+#include "shiplap/report/profile_report.hpp"
 #include "shiplap/report/progress.hpp"
+#include "shiplap/report/sections.hpp"
 
 namespace shiplap::cli {
 
@@ -29,6 +31,13 @@ Measured measure_profile(MeasurableDevice& device, MeasureOptions options, const
   measured.profile = profile_from(measured.result, device.info(), command);
   if (const std::string warning = governor_warning(measured.profile.conditions); !warning.empty()) note(warning);
   return measured;
+}
+
+std::string profile_text(const Profile& profile, document::Detail detail) {
+  const TextStyle style = style_of_stdout();
+  std::string text = document::text(document::profile_section(profile), style);
+  if (detail != document::Detail::all) return text + "\n--all shows every parameter and every way to move bytes.\n";
+  return text + "\n" + profile_report(profile, figures(profile.measurements, profile.conditions), style);
 }
 
 }  // namespace shiplap::cli

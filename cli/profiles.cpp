@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cli/common.hpp"
+#include "cli/effects.hpp"
 #include "cli/parameter_names.hpp"
 #include "cli/profile_cache.hpp"
 #include "shiplap/measure/measure.hpp"
@@ -99,6 +100,7 @@ void add_profiles(CLI::App& app) {
   declare_file(show->add_option("NAME", options->show, "built-in or kept profile, or a file"), FileUse::read,
                files_of_profile)
       ->required();
+  add_all_flag(*show, options->all, "show every parameter with its interval, and every way to move bytes");
   add_json_flag(*show, options->json);
   auto* refit = command->add_subcommand(
       "refit", "Fit the samples of a measured profile again, as this version does, without measuring anything");
@@ -137,8 +139,7 @@ void run_profiles(const ProfilesOptions& options) {
   if (options.json)
     print_json(to_json(profile));
   else
-    print(profile_report(profile, figures(profile.measurements, profile.conditions), style_of_stdout()) +
-          bold("\nwhat it can do\n", style_of_stdout()) + "  " +
+    print(profile_text(profile, detail_of(options.all, false)) + bold("\nwhat it can do\n", style_of_stdout()) + "  " +
           wrap(abilities(profile), style_of_stdout().width - 2, "  ") + "\n");
 }
 

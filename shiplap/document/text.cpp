@@ -8,13 +8,13 @@ namespace shiplap::document {
 namespace {
 
 /// The tables to print.
-std::vector<const Table*> tables_of(const Section& section, Detail detail) {
+std::vector<const Table*> tables_of(const Section& section, Detail detail, bool may_be_brief) {
   std::vector<const Table*> tables;
   const auto add = [&](const std::vector<Figure>& figures) {
     for (const Figure& figure : figures)
       if (const auto* table = std::get_if<Table>(&figure); table != nullptr && !table->empty()) tables.push_back(table);
   };
-  add(detail == Detail::figures && !section.brief.empty() ? section.brief : section.figures);
+  add(may_be_brief && detail == Detail::figures && !section.brief.empty() ? section.brief : section.figures);
   if (detail == Detail::all) add(section.details);
   return tables;
 }
@@ -28,7 +28,7 @@ std::string text(const Section& section, const TextStyle& style, Detail detail) 
     for (std::string line; std::getline(lines, line);) out += bold(line, style) + "\n";
   }
   for (const std::string& sentence : section.sentences) out += wrap(sentence, style.width) + "\n";
-  for (const Table* table : tables_of(section, detail)) {
+  for (const Table* table : tables_of(section, detail, true)) {
     out += "\n";
     if (!table->title.empty()) out += bold(table->title, style) + "\n";
     out += table->text(style, "  ");
@@ -41,7 +41,7 @@ std::string markdown(const Section& section, Detail detail) {
   std::string out = "# " + section.title + "\n";
   for (const std::vector<std::string>* sentences : {&section.headlines, &section.sentences})
     for (const std::string& sentence : *sentences) out += "\n" + sentence + "\n";
-  for (const Table* table : tables_of(section, detail)) {
+  for (const Table* table : tables_of(section, detail, false)) {
     if (!table->title.empty()) out += "\n## " + table->title + "\n";
     out += "\n" + table->markdown();
     for (const std::string& note : table->notes) out += "\n" + note + "\n";

@@ -16,7 +16,7 @@ enum class Detail : std::uint8_t { figures, all };
 /// `Section::brief` stands for the figures where it is not empty.
 std::string text(const Section&, const TextStyle& = {}, Detail = Detail::figures);
 
-/// The same in Markdown with headings, from the title on.
+/// The same in Markdown with headings, from the title on, and never with `Section::brief`.
 std::string markdown(const Section&, Detail = Detail::figures);
 
 }  // namespace shiplap::document

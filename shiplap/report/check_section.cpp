@@ -27,16 +27,15 @@ std::string attempts_of(const NodeResult& check) {
   return fmt::format("Measured in {} attempts, because figures were bad in the first: {}.", check.attempts, names);
 }
 
-/// The verdict on each figure, in few columns.
-Table verdicts_of(const std::vector<CheckedFigure>& figures) {
+}  // namespace
+
+Table verdict_table(const std::vector<CheckedFigure>& figures) {
   Table table{.columns = {{"figure", Align::left}, {"measured", Align::right}, {"of limit", Align::right, "1"}, {""}}};
   for (const CheckedFigure& f : figures)
     table.add({f.what, f.measured, f.fraction > 0 ? percent_cell(f.fraction) : Cell("–"),
                Cell(to_string(f.verdict), judgement_of(f.verdict))});
   return table;
 }
-
-}  // namespace
 
 Table check_table(const std::vector<CheckedFigure>& figures) {
   Table table{.title = "Each figure and its limit",
@@ -93,7 +92,7 @@ Section check_section(const NodeResult& check, const std::string& source) {
   if (check.attempts > 1) section.sentences.push_back(attempts_of(check));
   for (const CheckedFigure& f : check.figures)
     if (!f.causes.empty()) section.sentences.push_back(fmt::format("{}: {}.", f.what, f.causes));
-  section.brief.emplace_back(verdicts_of(check.figures));
+  section.brief.emplace_back(verdict_table(check.figures));
   section.figures.emplace_back(check_table(check.figures));
   return section;
 }

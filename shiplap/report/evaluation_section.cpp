@@ -96,6 +96,21 @@ Table worst_points(std::vector<Observed> points) {
   return table;
 }
 
+/// The errors of each model at steady points, in few columns.
+Table errors_in_brief(const std::vector<ModelErrors>& models) {
+  Table table{.columns = {{"model"},
+                          {"points", Align::right},
+                          {"steady", Align::right},
+                          {"median", Align::right, "1"},
+                          {"95th", Align::right, "1"},
+                          {"worst", Align::right, "1"}}};
+  for (const ModelErrors& m : models)
+    table.add({m.name, count_cell(m.all.points), count_cell(m.steady.points), percent_cell(m.steady.median),
+               percent_cell(m.steady.p95), percent_cell(m.steady.worst)});
+  if (!table.empty()) table.notes = {"Errors of the steady points, whose samples spread by at most 5 %."};
+  return table;
+}
+
 std::string counted(std::size_t n, const char* noun) { return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s"); }
 
 }  // namespace
@@ -131,6 +146,7 @@ Section evaluation_section(const Evaluation& e, const std::string& source) {
     section.figures.emplace_back(predicted_beside_observed(points));
     section.figures.emplace_back(error_distribution(points));
   }
+  section.brief.emplace_back(errors_in_brief(models));
   add_evaluation_tables(e, section);
   section.details.emplace_back(worst_points(points));
   return section;

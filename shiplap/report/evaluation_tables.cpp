@@ -158,7 +158,7 @@ void add_transfers(const Evaluation& e, Section& section) {
 void add_failures(const Evaluation& e, Section& section) {
   Table wrong{.title = "Wrong results", .columns = {{"what"}}};
   for (const std::string& line : wrong_results(e)) wrong.add({line});
-  section.figures.emplace_back(std::move(wrong));
+  for (std::vector<Figure>* figures : {&section.figures, &section.brief}) figures->emplace_back(wrong);
 
   std::map<std::pair<std::string, std::string>, std::size_t> reasons;  // choices, by workload or strategy and reason
   for (const EvaluatedWorkload& w : e.workloads) {
@@ -167,7 +167,7 @@ void add_failures(const Evaluation& e, Section& section) {
   }
   Table skipped{.title = "Skipped", .columns = {{"what"}, {"choices", Align::right}, {"reason"}}};
   for (const auto& [what, number] : reasons) skipped.add({what.first, count_cell(number), what.second});
-  section.figures.emplace_back(std::move(skipped));
+  for (std::vector<Figure>* figures : {&section.figures, &section.brief}) figures->emplace_back(skipped);
 }
 
 }  // namespace

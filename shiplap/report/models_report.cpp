@@ -41,6 +41,28 @@ std::string paper_answers_report(std::span<const PaperAnswer> answers, const Tex
   return out;
 }
 
+Table models_table(std::span<const ModelComparison> comparisons) {
+  Table table{.columns = {{"choice"}}};
+  std::vector<std::string> models;
+  for (const ModelComparison& comparison : comparisons)
+    for (const ModelPrediction& m : comparison.models)
+      if (m.time && std::ranges::find(models, m.model) == models.end()) models.push_back(m.model);
+  for (const std::string& model : models) {
+    std::string title = model;
+    std::ranges::replace(title, '-', ' ');  // so that it may be broken
+    table.columns.push_back({title, Align::right});
+  }
+  for (const ModelComparison& comparison : comparisons) {
+    std::vector<Cell> cells{to_string(comparison.choice)};
+    for (const std::string& model : models) {
+      const auto found = std::ranges::find(comparison.models, model, &ModelPrediction::model);
+      cells.emplace_back(found != comparison.models.end() && found->time ? to_string(*found->time) : "–");
+    }
+    table.add(std::move(cells));
+  }
+  return table;
+}
+
 std::string models_report(std::span<const ModelComparison> comparisons, const TextStyle& style) {
   std::string out;
   for (const ModelComparison& comparison : comparisons) {

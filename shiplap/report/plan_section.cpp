@@ -89,7 +89,7 @@ Table best_of_strategies(const PlanView& view) {
     if (!is_choice) listed.push_back(candidate.choice.strategy);
     add(candidate, remark_on(candidate, is_choice));
   }
-  if (std::ranges::any_of(view.ranking.candidates, &Candidate::tied_with_fastest))
+  if (view.race && std::ranges::any_of(view.ranking.candidates, &Candidate::tied_with_fastest))
     table.notes.push_back("tie: the prediction intervals overlap, so the profile cannot tell which one is faster");
   return table;
 }
@@ -157,13 +157,18 @@ Table ways_of(const MemoryChoice& choice) {
                : way.pays_from ? fmt::format("{} run{}", *way.pays_from, *way.pays_from == 1 ? "" : "s")
                                : "never"});
   }
-  for (const MemoryWay& way : choice.ways)
-    table.notes.push_back(
-        fmt::format("{}: {}a run is {}", enum_name(way.preparation),
-                    way.preparation == Preparation::none ? "" : fmt::format("{}; ", what_is_done(way.preparation)),
-                    to_string(way.best.choice)));
   for (const UnknownWay& way : choice.unknown)
     table.notes.push_back(fmt::format("{}: left out, {}", enum_name(way.preparation), way.reason));
+  return table;
+}
+
+/// What has to be done for each way, and what a run is then.
+Table doings_of(const MemoryChoice& choice) {
+  Table table{.title = "What is done for each way", .columns = {{"the arrays"}, {"once"}, {"in each run"}}};
+  for (const MemoryWay& way : choice.ways)
+    table.add({std::string(enum_name(way.preparation)),
+               way.preparation == Preparation::none ? "nothing" : std::string(what_is_done(way.preparation)),
+               to_string(way.best.choice)});
   return table;
 }
 
@@ -194,6 +199,7 @@ Section plan_section(const PlanView& view, const std::string& source) {
   section.figures.emplace_back(best_of_strategies(view));
   if (view.memory) section.figures.emplace_back(ways_of(*view.memory));
   section.details.emplace_back(all_candidates(view));
+  if (view.memory) section.details.emplace_back(doings_of(*view.memory));
   section.details.emplace_back(losses_of(view));
   section.details.emplace_back(refused_of(ranking.refused));
   section.details.emplace_back(assumptions_of(ranking.assumptions));

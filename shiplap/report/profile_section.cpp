@@ -130,6 +130,7 @@ Section profile_section(const Profile& profile, const std::string& source) {
                 .x = {.label = "host threads", .unit = "", .logarithmic = true},
                 .y = rate,
                 .series = rate_curves(measured, staging, "threads")});
+  section.brief.emplace_back(verdict_table(checked));
   section.figures.push_back(check_table(checked));
   if (!measured.empty()) section.figures.emplace_back(all_figures(measured));
   if (!profile.conditions.empty()) section.figures.emplace_back(conditions_of(profile));

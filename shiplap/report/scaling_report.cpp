@@ -33,9 +33,15 @@ std::string Scaling::to_string() const {
     table.add({std::to_string(run.nodes), std::to_string(run.items), shiplap::to_string(run.node),
                run.exchange > Seconds{0} ? shiplap::to_string(run.exchange) : "–", shiplap::to_string(run.total()),
                fmt::format("{:.2f}", run.speed_up), percent(run.efficiency), run.limit});
-  std::string out =
-      fmt::format("{} on nodes like {}: predicted strong scaling, by simulation of a node\n\n", job, profile) +
-      table.text(style) + "\n";
+  std::string out;
+  if (!runs.empty())
+    out += wrap(fmt::format("{} node{}: {} predicted, {:.2f} times as fast as one ({} efficient).", runs.back().nodes,
+                            runs.back().nodes == 1 ? "" : "s", shiplap::to_string(runs.back().total()),
+                            runs.back().speed_up, percent(runs.back().efficiency)),
+                style.width) +
+           "\n";
+  out += wrap(fmt::format("{} on nodes like {}: strong scaling, by simulation of a node.", job, profile), style.width) +
+         "\n\n" + table.text(style) + "\n";
   for (const RefusedScale& scale : refused)
     out +=
         wrap(fmt::format("{} node{}: {}", scale.nodes, scale.nodes == 1 ? "" : "s", scale.reason), style.width) + "\n";

@@ -37,6 +37,8 @@ Section adaptation_section(const Replay&, const std::string& source = {});
 
 /// Every figure of a check with its limit and its verdict.
 Table check_table(const std::vector<CheckedFigure>&);
+/// The verdict on each figure, in few columns.
+Table verdict_table(const std::vector<CheckedFigure>&);
 /// Whether the node is healthy: GOOD with the rates of copies, or LOW or BAD with the figures that are; "" when nothing
 /// could be judged.
 std::string health_sentence(const std::string& node, const std::vector<CheckedFigure>&);

@@ -17,7 +17,7 @@ TEST_F(Cli, evaluate_writes_what_its_schema_says_and_a_page) {
   const std::string page = (folder / "e.md").string();
   const std::string command = "evaluate --device virtual:h200 --sizes 64KiB --chunks 1,2,8 --max-grid 8,full -o " +
                               results + " --markdown " + page;
-  const Outcome human = shiplap(command);
+  const Outcome human = shiplap(command + " --all");
   EXPECT_EQ(human.code, 0) << human.err;
   for (const char* word :
        {"simulation", "van-werkhoven-2014", "streams, three streams", "virtual", "verified", "LogGP"})

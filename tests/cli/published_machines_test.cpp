@@ -39,7 +39,7 @@ TEST_F(PublishedMachines, take_longer_where_the_kernel_reads_its_inputs_several_
 }
 
 TEST_F(PublishedMachines, predict_without_a_simulation) {
-  const Outcome outcome = shiplap("predict pop-state --profile gtx-titan-2014 --kernel 8ms");
+  const Outcome outcome = shiplap("predict pop-state --profile gtx-titan-2014 --kernel 8ms --all");
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("eq 6"));
 }
