@@ -136,7 +136,7 @@ Evaluation two_groups() {
 
 TEST(EvaluationSection, names_the_worst_point_with_the_busiest_engine_skips_with_reasons_and_the_drift) {
   for (const std::string& shown :
-       {text(evaluation_section(two_groups()), {.width = 400}), markdown(evaluation_section(two_groups()))})
+       {text(evaluation_section(two_groups()), {.width = 400}, Detail::all), markdown(evaluation_section(two_groups()))})
     for (const char* word :
          {"a GPU (cuda:0)", "−20.0 %", "work, pageable memory", "streams, 8 chunks", "copy D2H, 87.5 %",
           "its arrays are pageable", "moved by at most 4.0 %", "Every result was verified."})
@@ -147,7 +147,7 @@ TEST(EvaluationSection, says_first_that_results_are_wrong) {
   Evaluation evaluation = two_groups();
   evaluation.workloads[0].points[0].verified = false;
   evaluation.workloads[0].points[0].difference = "y[3] is 1 instead of 2";
-  const std::string shown = text(evaluation_section(evaluation), {.width = 400});
+  const std::string shown = text(evaluation_section(evaluation), {.width = 400}, Detail::all);
   EXPECT_LT(shown.find("1 WRONG"), shown.find("Every model"));
   EXPECT_NE(shown.find("y[3] is 1 instead of 2"), std::string::npos);
 }
