@@ -135,8 +135,8 @@ Evaluation two_groups() {
 }
 
 TEST(EvaluationSection, names_the_worst_point_with_the_busiest_engine_skips_with_reasons_and_the_drift) {
-  for (const std::string& shown :
-       {text(evaluation_section(two_groups()), {.width = 400}, Detail::all), markdown(evaluation_section(two_groups()))})
+  for (const std::string& shown : {text(evaluation_section(two_groups()), {.width = 400}, Detail::all),
+                                   markdown(evaluation_section(two_groups()))})
     for (const char* word :
          {"a GPU (cuda:0)", "−20.0 %", "work, pageable memory", "streams, 8 chunks", "copy D2H, 87.5 %",
           "its arrays are pageable", "moved by at most 4.0 %", "Every result was verified."})
