@@ -100,8 +100,7 @@ class Checking {
     const TextStyle style = style_of_stdout();
     std::string simulated = simulation_note(profile);
     if (flags_.device.starts_with("virtual:"))
-      simulated +=
-          fmt::format("{} is a virtual device: what follows is about the profile that it simulates.", flags_.device);
+      simulated += fmt::format("{} is a virtual device: this is about the profile that it simulates.", flags_.device);
     print(fmt::format(
         "{}\nProfile {} ({}, {}).\n{}",
         document::text(document::check_section(result_of(node_, checked)), style, detail_of(flags_.all, false)),

@@ -270,7 +270,13 @@ void add_style_flags(CLI::App& app) {
         Progress::silence();
       },
       "no notes and no progress on stderr; errors remain");
-  for (CLI::App* command : app.get_subcommands({})) command->fallthrough();
+  const auto fall_through = [](const auto& self, CLI::App& command) -> void {
+    for (CLI::App* sub : command.get_subcommands({})) {
+      sub->fallthrough();
+      self(self, *sub);
+    }
+  };
+  fall_through(fall_through, app);
 }
 
 TextStyle style_of_stdout() {

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "shiplap/core/error.hpp"
 #include "shiplap/core/quantity_json.hpp"
 #include "shiplap/pipeline/run.hpp"
 #include "shiplap/pipeline/workload_data.hpp"
@@ -47,29 +48,31 @@ constexpr std::array ways{Way{"plain copies, pageable memory", MemoryKind::pagea
 
 struct Shown {
   std::string name;
-  Seconds time{0};
+  Seconds time{0};  ///< 0: it did not run
   std::string how{};
+  std::string why_not{};  ///< why it did not run
 };
 
 constexpr unsigned timed_runs = 7;
 constexpr unsigned untimed_runs = 2;
 
-/// A verified run of the workload in one way. Arrays stay as they are: pinning them would be another way.
-Report run_in(const OpenedNode& opened, const Way& way, const std::string& name, bool traced) {
+/// A verified run of the workload in one way, traced where its ops can be told apart. Arrays stay as they are: pinning
+/// them would be another way.
+Report run_in(const OpenedNode& opened, const Way& way, const std::string& name) {
   Workload workload = find_workload(name);
   put_into(workload, way.memory);
   require_available_memory(workload.job);
   PlanOptions options{.may_pin = false};
   if (!way.strategy.empty()) options.space.strategies = {std::string(way.strategy)};
-  if (traced) options.space.fewer_calls = false;  // the ops of a graph cannot be told apart
   PlannedWorkload planned = plan_workload(opened.node, workload, options);
   if (!planned.data) planned.data = std::make_unique<WorkloadData>(*opened.device, workload);
   WorkloadData& data = *planned.data;
   const bool is_real = opened.node.has_gpu();
+  const Choice& choice = planned.plan.chosen.choice;
   Report report = run(*opened.device, planned.plan, data.job(),
                       {.repeats = is_real ? timed_runs : 1,
                        .warm_up = is_real ? untimed_runs : 0,
-                       .trace = traced ? Trace::best : Trace::none,
+                       .trace = choice.graph || choice.batched ? Trace::none : Trace::best,
                        .refill = [&data] { data.refill(); },
                        .verify = [&data] { return data.verify(); }});
   report.require_right();
@@ -84,6 +87,10 @@ std::string bars(const std::vector<Shown>& all, const TextStyle& style) {
   const std::size_t room = style.width - std::min(style.width - 10, names + figures);
   std::string out;
   for (const Shown& one : all) {
+    if (!one.why_not.empty()) {
+      out += fmt::format("{:<{}}  –\n", one.name, names);
+      continue;
+    }
     const auto length = static_cast<std::size_t>(std::ceil(one.time / slowest * static_cast<double>(room)));
     std::string bar;
     for (std::size_t i = 0; i < room; ++i) bar += i < length ? "█" : " ";
@@ -94,10 +101,25 @@ std::string bars(const std::vector<Shown>& all, const TextStyle& style) {
 
 constexpr const char* what_next = R"(
 Try it on what is yours:
-  shiplap advise -- PROGRAM                          what it would gain as it is
-  shiplap plan --in 1GiB --out 256MiB --kernel 8ms   the fastest way for such a job
-  shiplap check                                      is this node as fast as it should be?
+  shiplap advise -- PROGRAM                         what it would gain
+  shiplap plan --in 1GiB --out 1GiB --kernel 8ms    the fastest way for a job
+  shiplap check                                     is this node fast enough?
 )";
+
+/// How many times as fast `second` is as `first`, as in "5.8 times as fast as plain copies"; "" unless both ran.
+std::string gain(const Shown& first, const Shown& second, const char* name) {
+  return first.time > Seconds{0} && second.time > Seconds{0}
+             ? fmt::format("{:.1f} times as fast as {}", first.time / second.time, name)
+             : "";
+}
+
+std::string answer_of(const std::vector<Shown>& shown, const Report& last) {
+  std::string answer = last.job + ":";
+  for (const std::string& part : {gain(shown[0], shown[1], "plain copies of pageable memory"),
+                                  gain(shown[2], shown[3], "copy, kernel, copy in pinned memory")})
+    if (!part.empty()) answer += (answer.ends_with(":") ? " shiplap is " : ", and ") + part;
+  return answer + (last.simulated ? " (simulated times, real bytes)." : ".");
+}
 
 }  // namespace
 
@@ -108,35 +130,37 @@ void run_demo(const DemoFlags& flags) {
   Progress progress;
   for (const Way& way : ways) {
     progress.update(fmt::format("{} …", way.name), shown.size() + 1, ways.size());
-    last = run_in(opened, way, flags.workload, &way == &ways.back());
-    shown.push_back(
-        {.name = std::string(way.name), .time = last->observed.value, .how = to_string(last->planned.choice)});
+    try {
+      last = run_in(opened, way, flags.workload);
+      shown.push_back(
+          {.name = std::string(way.name), .time = last->observed.value, .how = to_string(last->planned.choice)});
+    } catch (const Unsupported& reason) {
+      shown.push_back({.name = std::string(way.name), .why_not = reason.what()});
+    }
   }
   progress.clear();
+  if (!last) throw Unsupported(shown.front().why_not);
   if (last->bound) shown.push_back({.name = "limit of the link and the kernel", .time = *last->bound});
   if (flags.json) {
     Json json{{"workload", last->job}, {"device", last->device}, {"simulated", last->simulated}};
     for (const Shown& one : shown)
       json["ways"].push_back({{"name", one.name},
                               {"choice", one.how.empty() ? Json(nullptr) : Json(one.how)},
-                              {"time", quantity_json(one.time)},
-                              {"times_as_fast", shown.front().time / one.time}});
+                              {"time", one.time > Seconds{0} ? quantity_json(one.time) : Json(nullptr)},
+                              {"why_not", one.why_not.empty() ? Json(nullptr) : Json(one.why_not)}});
     show_simulation(opened, flags.node, true);
     return print_json(json);
   }
   const TextStyle style = style_of_stdout();
-  print(
-      bold(wrap(fmt::format("{}: shiplap is {:.1f} times as fast as plain copies of pageable memory, and {:.1f} times "
-                            "as fast as copy, kernel, copy in pinned memory{}.",
-                            last->job, shown[0].time / shown[1].time, shown[2].time / shown[3].time,
-                            last->simulated ? " (simulated times, real bytes)" : ""),
-                style.width),
-           style) +
-      "\n\n" + bars(shown, style) + "\n" +
-      wrap(fmt::format("Every byte of every run was compared with the host reference. The last run, by {}:",
-                       shown[ways.size() - 1].how),
-           style.width) +
-      "\n" + run_gantt(*last, style) + what_next);
+  std::string text = bold(wrap(answer_of(shown, *last), style.width), style) + "\n\n" + bars(shown, style) + "\n";
+  for (const Shown& one : shown)
+    if (!one.why_not.empty()) text += wrap(fmt::format("{}: {}", one.name, one.why_not), style.width, "  ") + "\n";
+  text += wrap("Every byte of every run was compared with the host reference. The last run: " +
+                   to_string(last->planned.choice) + ".",
+               style.width) +
+          "\n";
+  if (!last->timeline.spans.empty()) text += run_gantt(*last, style);
+  print(text + what_next);
   show_simulation(opened, flags.node, false);
 }
 

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/common.hpp"
+#include "cli/effects.hpp"
 #include "shiplap/core/quantity_json.hpp"
 #include "shiplap/device/open.hpp"
 #include "shiplap/profile/profile.hpp"
@@ -51,6 +52,7 @@ void add_devices(CLI::App& app) {
 }
 
 void run_devices(const DevicesOptions& options) {
+  detail_of(options.all, options.json);  // for its note
   const DeviceListing listing = list_devices();
   if (options.json) {
     Json json{{"default", default_device()}, {"devices", Json::array()}, {"absent", listing.absent}};

@@ -161,10 +161,11 @@ void save(const EvaluateFlags& flags, const Evaluation& evaluation) {
 }
 
 void show(const EvaluateFlags& flags, const Evaluation& evaluation) {
+  const document::Detail detail = detail_of(flags.all, flags.json);
   if (flags.json) {
     print_json(to_json(evaluation));
   } else {
-    print(document::text(document::evaluation_section(evaluation), style_of_stdout(), detail_of(flags.all, false)));
+    print(document::text(document::evaluation_section(evaluation), style_of_stdout(), detail));
     if (!flags.all) print("\n--all shows errors by strategy, the worst points, and what a model would cost.\n");
     if (!flags.output.empty()) print(fmt::format("\nresults written to {}\n", printable(flags.output)));
     if (!flags.markdown.empty()) print(fmt::format("\npage written to {}\n", printable(flags.markdown)));

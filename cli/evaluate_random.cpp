@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "cli/common.hpp"
+#include "cli/effects.hpp"
 #include "cli/evaluate.hpp"
 #include "cli/node.hpp"
 #include "cli/resume.hpp"
@@ -35,6 +36,7 @@ std::vector<JobRegret> evaluated_before(const EvaluateFlags& flags, const std::s
 }  // namespace
 
 void evaluate_random(const EvaluateFlags& flags) {
+  if (flags.all) note_without_effect("--all", "the table of random jobs has every job");
   if (!flags.csv.empty()) throw UsageError("--csv: --random has a page and JSON; give --markdown or -o");
   if (!flags.sizes.empty() || !flags.strategies.empty() || !flags.chunks.empty() || !flags.layouts.empty() ||
       !flags.max_grids.empty() || !flags.threads.empty() || flags.transfers_only || flags.no_transfers ||

@@ -173,6 +173,7 @@ void run_measure(const MeasureFlags& flags) {
     list_primitives(flags.json);
     return;
   }
+  const document::Detail detail = detail_of(flags.all, flags.json);
   const auto device = open(device_to_measure(flags.device));
   const DeviceInfo info = device->info();
   MeasureOptions options;
@@ -217,8 +218,7 @@ void run_measure(const MeasureFlags& flags) {
   } else {
     if (const std::string simulated = simulation_note(measured.profile); !whole && !simulated.empty())
       print(wrap(simulated, style.width) + "\n\n");
-    print(whole ? profile_text(measured.profile, detail_of(flags.all, false))
-                : measurements_report(measured.result.measurements, style));
+    print(whole ? profile_text(measured.profile, detail) : measurements_report(measured.result.measurements, style));
     if (!flags.output.empty()) print(fmt::format("\nprofile written to {}\n", printable(flags.output)));
   }
   print_to_stderr(skips_report(measured.result));

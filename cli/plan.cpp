@@ -115,7 +115,7 @@ void run_plan(const PlanFlags& flags) {
   }
   const document::Section section = document::plan_section(plan_view(made));
   print(document::text(section, style_of_stdout(), detail));
-  if (!flags.all) print("\n" + what_all_adds(made.ranking) + "\n");
+  if (!flags.all) print("\n" + wrap(what_all_adds(made.ranking), style_of_stdout().width) + "\n");
   show_simulation(opened, flags.node, false);
   if (!flags.trace.empty()) print(fmt::format("\ntrace written to {}\n", printable(flags.trace)));
   if (!flags.output.empty()) print(fmt::format("\nprogram written to {}\n", printable(flags.output)));

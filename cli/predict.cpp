@@ -79,7 +79,8 @@ std::string answer_of(const Plan& plan, const std::vector<PaperAnswer>& answers)
 
 void run_predict(const PredictFlags& flags) {
   // Who asks for one model wants all of it.
-  const document::Detail detail = flags.model == "all" ? detail_of(flags.all, flags.json) : document::Detail::all;
+  const document::Detail asked = detail_of(flags.all, flags.json);
+  const document::Detail detail = flags.model == "all" ? asked : document::Detail::all;
   const Workload workload = workload_of(flags.workload);
   const PlanOptions options = plan_options_of(flags.choice, {.no_pin = true}, workload.job);
   const OpenedNode opened = open_node_or_profile(flags.node);

@@ -54,8 +54,9 @@ std::string summary_of(const std::vector<Entry>& all) {
   const auto kept = std::ranges::count_if(all, [](const Entry& e) { return e.where != built_in_place; });
   const auto measured = std::ranges::count_if(
       all, [](const Entry& e) { return e.where == built_in_place && e.profile.origin == Origin::measured; });
-  return fmt::format("{} profiles of this machine{}; built in: {} measured, {} from publications.", kept,
-                     kept == 0 ? " (shiplap measure makes one)" : "", measured, std::ssize(all) - kept - measured);
+  return fmt::format("{} profile{} of this machine{}; built in: {} measured, {} from publications.", kept,
+                     kept == 1 ? "" : "s", kept == 0 ? " (shiplap measure makes one)" : "", measured,
+                     std::ssize(all) - kept - measured);
 }
 
 void list(bool json, bool all) {
@@ -118,6 +119,7 @@ void add_profiles(CLI::App& app) {
 }
 
 void run_profiles(const ProfilesOptions& options) {
+  const document::Detail detail = detail_of(options.all, options.json);
   if (options.schema) {
     print_json(profile_schema());
     return;
@@ -139,7 +141,7 @@ void run_profiles(const ProfilesOptions& options) {
   if (options.json)
     print_json(to_json(profile));
   else
-    print(profile_text(profile, detail_of(options.all, false)) + bold("\nwhat it can do\n", style_of_stdout()) + "  " +
+    print(profile_text(profile, detail) + bold("\nwhat it can do\n", style_of_stdout()) + "  " +
           wrap(abilities(profile), style_of_stdout().width - 2, "  ") + "\n");
 }
 

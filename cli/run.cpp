@@ -106,7 +106,7 @@ Json json_of(const Plan& plan, Origin origin, const Report& report) {
 void show(const RunFlags& flags, const Plan& plan, const Report& report) {
   const TextStyle style = style_of_stdout();
   print(document::text(document::run_section(run_view(report)), style));
-  if (plan.race) print("\n" + wrap(plan.race->to_string(), style.width) + "\n");
+  if (plan.race && !flags.all) print("\n" + wrap(plan.race->to_string() + ".", style.width) + "\n");
   if (flags.all)
     print("\n" + document::text(document::plan_section(plan_view(plan)), style, document::Detail::all));
   else

@@ -79,7 +79,7 @@ def test_movers_have_rows_a_table_and_a_picture(node):
     best = [r for r in rows if r["direction"] == "H2D" and r["block"] == 4096 and r["blocks"] == 1024][0]
     assert best["mover"] == "kernel" and best["grid"] >= 1
     assert best["rate"] == pytest.approx(4096 * 1024 / best["time"] * 1e-9, rel=1e-6)
-    assert "crossovers" in str(movers)
+    assert "blocks to the GPU: " in str(movers)
     assert movers._repr_svg_().startswith("<svg")
     with pytest.raises(shiplap.UsageError, match="pageable.*pinned.*managed"):
         node.movers([64], pool="paged")

@@ -41,7 +41,7 @@ struct Plan : Decision {
 
   /// What to do and what it gains, why, and the best choice of each strategy, in lines of at most 80 columns, as
   /// `shiplap plan` prints it; with `all` also every candidate, where time is lost, and what is assumed. For a virtual
-  /// device it begins with a line that says so.
+  /// device it ends with a line that says so.
   std::string explain(bool all = false) const;
   /// The ranking as to_json(const Ranking&) writes it, with `shape`, `chosen`, `pins`, `pinning`, `memory` and `race`.
   Json to_json() const;

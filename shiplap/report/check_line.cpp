@@ -12,7 +12,8 @@ namespace shiplap {
 namespace {
 
 std::string line_of(std::string_view word, const CheckedNode& node, std::string_view rest) {
-  std::string line = printable(fmt::format("{} {} {}: {}", word, node.node, node.gpu, rest));
+  const std::string name = node.node == node.gpu ? node.gpu : fmt::format("{} {}", node.node, node.gpu);
+  std::string line = printable(fmt::format("{} {}: {}", word, name, rest));
   std::ranges::replace(line, '|', '/');
   return line;
 }

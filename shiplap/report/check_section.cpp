@@ -84,7 +84,14 @@ Section check_section(const NodeResult& check, const std::string& source) {
     section.headlines.push_back(fmt::format("{} was busy, so it was not judged.", check.node));
   const std::string health = health_sentence(
       check.node == check.gpu ? check.node : fmt::format("{} {}", check.node, check.gpu), check.figures);
-  if (!health.empty() && check.origin == Origin::measured) section.headlines.push_back(health);
+  if (check.origin == Origin::measured && !health.empty())
+    section.headlines.push_back(health);
+  else if (check.verdict != Verdict::busy)
+    section.headlines.push_back(
+        check.origin == Origin::measured
+            ? fmt::format("UNKNOWN {}: no figure could be judged.", check.node)
+            : fmt::format("NOT JUDGED {}: its figures are {}, so that they say nothing about a node today.", check.gpu,
+                          check.origin ? to_string(*check.origin) : "of an unknown origin"));
   if (!check.busy.empty())
     section.sentences.push_back(fmt::format("The node is busy, so {}: {}. Check it again when it is idle.",
                                             check.attempts == 0 ? "it was not measured" : "bad figures are not judged",

@@ -96,14 +96,16 @@ Section comparison_section(const Comparison& comparison, const std::string& sour
   const auto degraded = comparison.count(Change::degraded);
   std::string headline = fmt::format(
       "{}: {} of {} figures slower, {} faster, {} the same, {} unclear (their intervals are too wide to tell).",
-      degraded > 0 ? "DEGRADED" : "NOT DEGRADED", degraded, rows.size(), comparison.count(Change::better),
-      comparison.count(Change::same), comparison.count(Change::unclear));
+      comparison.degraded()                              ? "DEGRADED"
+      : comparison.count(Change::unclear) == rows.size() ? "UNCLEAR"
+                                                         : "NOT DEGRADED",
+      degraded, rows.size(), comparison.count(Change::better), comparison.count(Change::same),
+      comparison.count(Change::unclear));
   if (const auto slowest = std::ranges::find(rows, Change::degraded, &ComparedFigure::change);
       slowest != rows.end() && has_ratio(*slowest))
     headline += fmt::format(" The slowest is \"{}\": {} of its time.", name_of(slowest->now),
                             signed_percent(slowest->slower.value - 1));
-  if (!comparison.failed.empty())
-    headline = fmt::format("WRONG BYTES in {} points. {}", comparison.failed.size(), headline);
+  if (!comparison.failed.empty()) headline += fmt::format(" WRONG BYTES in {} points.", comparison.failed.size());
   section.headlines.push_back(headline);
   if (const std::string simulation = simulation_of(comparison); !simulation.empty())
     section.sentences.push_back(simulation);

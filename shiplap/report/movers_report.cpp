@@ -42,7 +42,7 @@ void add_row(Table& table, const MoverRow& row) {
              to_string(best.call / static_cast<double>(row.set.blocks)), percent(best.slowdown)});
 }
 
-std::string limits_text(const MoverLimits& limits) {
+std::string limits_text(const MoverLimits& limits, document::Detail detail) {
   std::string text;
   if (limits.neighbour)
     text = fmt::format(
@@ -50,7 +50,12 @@ std::string limits_text(const MoverLimits& limits) {
         "{}, and one of its thread blocks takes {}.",
         percent(limits.neighbour->memory_bound), to_string(limits.neighbour->thread_block));
   else
-    text = "Times are those on an idle GPU; --all says what a neighbour loses, which is a kernel that fills the GPU.";
+    text =
+        detail == document::Detail::all
+            ? "Times are those on an idle GPU. A neighbour, which is a kernel that fills the GPU, loses at most what "
+              "the last column says."
+            : "Times are those on an idle GPU; --all says what a neighbour loses, which is a kernel that fills the "
+              "GPU.";
   if (limits.max_slowdown) text += fmt::format(" The neighbour may lose at most {}.", percent(*limits.max_slowdown));
   return text;
 }
@@ -87,7 +92,7 @@ std::string name_of_kind(const KindUntil& one) {
              : fmt::format("kernel of {} to {} blocks", one.least_grid, one.largest_grid);
 }
 
-/// "kernel of 4 to 8 blocks up to 288 KiB, batch above". More than three kinds alternate with times that hardly differ.
+/// "kernel of 4 to 8 blocks up to 288 KiB, batch above". More than three changes are not told one by one.
 std::string kinds_of(const Crossovers& found) {
   const std::vector<KindUntil> kinds = kinds_by_size(found);
   if (kinds.size() == 1) return name_of_kind(kinds.front());
@@ -96,7 +101,7 @@ std::string kinds_of(const Crossovers& found) {
     for (const KindUntil& one : kinds)
       if (const std::string name = name_of_kind(one); std::ranges::find(names, name) == names.end())
         names.push_back(name);
-    return fmt::format("{}, which hardly differ", fmt::join(names, " or "));
+    return fmt::format("{}, in turn", fmt::join(names, " or "));
   }
   std::string text;
   for (const KindUntil& one : kinds)
@@ -121,8 +126,10 @@ std::string answer_for(const MoverTable& table, std::uint64_t blocks, bool to_de
       if (m.mover.kind == Mover::Kind::batch) gain = std::max(gain, m.time / row.movers.front().time);
   }
   if (rates.empty()) return answer + ".";
-  answer += fmt::format(" ({:.2g} to {:.2g} GB/s", std::ranges::min(rates) / 1e9, std::ranges::max(rates) / 1e9);
-  if (gain > 1.05) answer += fmt::format(", up to {:.2g} times one batch", gain);
+  const auto rounded = [](double x) { return fmt::format("{:.{}f}", x, x < 9.95 ? 1 : 0); };
+  answer +=
+      fmt::format(" ({} to {} GB/s", rounded(std::ranges::min(rates) / 1e9), rounded(std::ranges::max(rates) / 1e9));
+  if (gain > 1.05) answer += fmt::format(", up to {} times one batch", rounded(gain));
   return answer + ").";
 }
 
@@ -146,7 +153,7 @@ std::string movers_report(const MoverTable& table, const TextStyle& style, docum
     if (const std::string answer = answer_for(table, table.question.counts.front(), to_device); !answer.empty())
       out += wrap(answer, style.width, "  ") + "\n";
   out += wrap(fmt::format("A pool in {} memory, profile {} ({}). {}", to_string(table.question.pool), table.profile,
-                          table.profile_hash, limits_text(table.question.limits)),
+                          table.profile_hash, limits_text(table.question.limits, detail)),
               style.width) +
          "\n";
   Table sizes{.columns = {{"direction", Align::left}, {"blocks", Align::right}, {"fastest, by the size of a block"}}};

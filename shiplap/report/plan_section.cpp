@@ -35,14 +35,14 @@ std::string gain_of(const PlanView& view) {
   if (view.pins) {
     const MemoryWay* const left = view.memory ? view.memory->find(Preparation::none) : nullptr;
     return left == nullptr ? ""
-                           : fmt::format("{:.2f} times as fast as with arrays left pageable",
+                           : fmt::format("{:.2f} times as fast a run as with arrays left pageable",
                                          left->best.predicted.value / view.chosen.predicted.value);
   }
   const ArrayMemory memory = find_strategy(view.chosen.choice.strategy).memory;
   const Baseline& baseline = *std::ranges::find(baselines, memory, &Baseline::memory);
   if (view.chosen.choice.strategy == baseline.strategy) return "";
   for (const Candidate& candidate : view.ranking.candidates)
-    if (candidate.choice.strategy == baseline.strategy)
+    if (candidate.choice.strategy == baseline.strategy && candidate.predicted.value > view.chosen.predicted.value)
       return fmt::format("{:.2f} times as fast as {}", candidate.predicted.value / view.chosen.predicted.value,
                          baseline.name);
   return "";
@@ -58,9 +58,15 @@ std::string answer_of(const PlanView& view) {
                               view.ranking.bound.set_by());
 }
 
-std::string what_is_predicted(const Ranking& ranking) {
-  return fmt::format("{} on profile {} ({}), kernel time {}{}.", ranking.job, ranking.profile, ranking.profile_hash,
-                     ranking.kernel_cost_origin, ranking.kernel ? fmt::format(": {}", to_string(*ranking.kernel)) : "");
+std::string what_is_predicted(const PlanView& view) {
+  const Ranking& ranking = view.ranking;
+  std::string text = ranking.job;
+  if (view.shape)
+    text += fmt::format(", {} in and {} out of {} memory,", to_string(view.shape->bytes_in),
+                        to_string(view.shape->bytes_out), to_string(view.shape->memory));
+  text += fmt::format(" on profile {} ({})", ranking.profile, ranking.profile_hash);
+  if (!ranking.kernel_cost_origin.empty()) text += ", kernel time " + ranking.kernel_cost_origin;
+  return text + (ranking.kernel ? fmt::format(": {}.", to_string(*ranking.kernel)) : ".");
 }
 
 std::string remark_on(const Candidate& candidate, bool is_choice = false) {
@@ -190,12 +196,13 @@ Section plan_section(const PlanView& view, const std::string& source) {
   const Ranking& ranking = view.ranking;
   Section section{.title = fmt::format("Plan for {}", ranking.job), .source = source};
   section.headlines.push_back(answer_of(view));
-  section.sentences.push_back(what_is_predicted(ranking));
+  section.sentences.push_back(what_is_predicted(view));
   if (view.pins)
     section.sentences.push_back(
         fmt::format("The arrays are pageable, and pinning them takes {} once, which is not in these times.",
                     to_string(view.pinning)));
-  section.sentences.push_back(view.race ? view.race->to_string() : ranking.why);
+  if (view.race) section.sentences.push_back(view.race->to_string() + ".");
+  if (!ranking.why.empty()) section.sentences.push_back(ranking.why);
   section.figures.emplace_back(best_of_strategies(view));
   if (view.memory) section.figures.emplace_back(ways_of(*view.memory));
   section.details.emplace_back(all_candidates(view));

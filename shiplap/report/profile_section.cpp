@@ -96,7 +96,8 @@ Section profile_section(const Profile& profile, const std::string& source) {
   const bool is_measured = profile.origin == Origin::measured;
   const std::string name = fmt::format("{} (profile {}{})", gpu, profile.name,
                                        is_measured ? "" : fmt::format(", {}", to_string(profile.origin)));
-  if (const std::string speed = speed_sentence(profile, name); !speed.empty()) section.headlines.push_back(speed);
+  const std::string speed = speed_sentence(profile, name);
+  section.headlines.push_back(speed.empty() ? name + ": the rates of large copies are not known." : speed);
   if (const std::string health = health_sentence(fmt::format("Profile {}", profile.name), checked);
       !health.empty() && is_measured)
     section.headlines.push_back(health);

@@ -230,7 +230,7 @@ def test_tables_sort_by_numbers_and_copy_as_csv(whole: Opened) -> None:
     holder.get_by_role("button", name="copy as CSV").click()
     holder.get_by_text("copied").wait_for()
     copied = list(csv.reader(io.StringIO(whole.page.evaluate("navigator.clipboard.readText()"))))
-    assert copied[0] == ["rank", "choice", "predicted [s]", "over the bound", "note"]
+    assert copied[0] == ["rank", "choice", "predicted [s]", "over the bound", "closed form [s]", "note"]
     assert [float(row[2]) for row in copied[1:]] == values
     assert len(copied) == len(values) + 1
 

@@ -37,7 +37,7 @@ TEST_F(StrategiesOnGpu, are_run_and_measured_against_ideal_overlap_from_any_memo
                         .threads = 2};
     const Profile h200 = find_profile("h200");
     const Plan planned{
-        .job = data.job(), .ranking = {}, .chosen = predict(data.job(), h200, choice, limits), .limits = limits};
+        {.job = data.job(), .ranking = {}, .chosen = predict(data.job(), h200, choice, limits), .limits = limits}};
     const Report report = run(*device, planned, data.job(),
                               {.repeats = 3,
                                .ideal_overlap = true,

@@ -117,7 +117,7 @@ TEST(PlanExplain, says_what_pinning_gains_where_arrays_are_pinned_for_the_plan) 
   ASSERT_TRUE(made.pins);
   EXPECT_EQ(made.ranking.best().choice, made.chosen.choice);
   EXPECT_THAT(first_sentence(made), StartsWith("Pin the arrays and use " + made.chosen.choice.strategy));
-  EXPECT_THAT(first_sentence(made), HasSubstr("times as fast as with arrays left pageable"));
+  EXPECT_THAT(first_sentence(made), HasSubstr("times as fast a run as with arrays left pageable"));
   EXPECT_THAT(made.explain(), HasSubstr("Memory of the arrays"));
   EXPECT_THAT(made.ranking.why, HasSubstr(to_string(made.chosen.choice) + " is "));
 }
