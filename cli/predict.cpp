@@ -58,7 +58,7 @@ void add_predict(CLI::App& app) {
   add_all_flag(*command, flags->all, "show the answers of the papers, what each form assumes, and sensitivities");
   add_json_flag(*command, flags->json);
   command->footer(
-      "Of each strategy the choice that plan would make, or the one asked for. docs/explanation/models.md has the "
+      "Of each strategy the choice that plan would make, or the one asked for. research/models.md has the "
       "closed forms.");
   command->callback([flags] { run_predict(*flags); });
 }

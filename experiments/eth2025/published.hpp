@@ -79,7 +79,7 @@ inline constexpr double gt4py_s_per_step_of_8_levels = 0.01129;
 inline constexpr double gt4py_arccos_ms = 12030;
 
 /// The kernel that was fitted together with a built-in profile of the report's machine
-/// (docs/explanation/reproductions/eth2025.md); nullopt for every other profile.
+/// (research/eth2025.md); nullopt for every other profile.
 std::optional<published_sweep::PublishedKernel> fitted_kernel(std::string_view profile);
 
 }  // namespace shiplap::experiments::eth

@@ -101,7 +101,7 @@ constexpr std::array<std::string_view, 19> faults{
     "message.",
     "n streams are charged n − 1 gaps, but each stream copies two arrays in and up to three out.",
     "Hybrid is estimated by eq 5, whose third term charges gaps for copies to the host that are not issued; kernel and "
-    "writes of a stream are one stage (docs/explanation/models.md).",
+    "writes of a stream are one stage (research/models.md).",
     "Eq 6 takes G of one direction although both are busy at once; with G of Table II the tallest bar of Fig. 9 would "
     "leave its axis. What eq 6 is off by here is in claim error-implicit.",
     "With all of Table II, Hybrid of state with three outputs is behind Streams on the GTX Titan (158.8 against 142.6 "

@@ -1,6 +1,6 @@
 // The closed forms of van Werkhoven, Maassen, Seinstra, Bal: "Performance models for CPU-GPU data transfers" (CCGrid
 // 2014), corrected where the printed text contradicts itself. The printed forms are in `as_printed`.
-// docs/explanation/models.md lists every difference with a counter-example. Symbols as in the paper, for the whole job:
+// research/models.md lists every difference with a counter-example. Symbols as in the paper, for the whole job:
 // hd and dh are host to device and device to host, Bhd and Bdh are bytes, L+o, G and g are LogGP parameters
 // (loggp.hpp), Thd = Bhd·Ghd, Tdh = Bdh·Gdh, tE is the time of the kernel, n the number of chunks.
 #pragma once

@@ -13,7 +13,7 @@
 namespace shiplap {
 
 /// One answer of a publication. Where the printed equation contradicts itself, the corrected one gives `value`
-/// (docs/explanation/models.md lists the differences).
+/// (research/models.md lists the differences).
 struct PaperAnswer {
   std::string paper;              ///< "van-werkhoven-2014"
   std::string question;           ///< "optimal number of chunks"

@@ -67,7 +67,7 @@ TEST(PlainWords, let_the_glossary_explain_a_replaced_word_once) {
   const std::string pinned = "Pinned (page-locked) memory.\n";
   EXPECT_THAT(violations_in("docs/glossary.md", pinned), IsEmpty());
   EXPECT_THAT(violations_in("docs/glossary.md", pinned + pinned).size(), 1u);
-  EXPECT_THAT(violations_in("docs/explanation/models.md", pinned).size(), 1u);
+  EXPECT_THAT(violations_in("research/models.md", pinned).size(), 1u);
 }
 
 }  // namespace

@@ -105,8 +105,9 @@ std::string lines_of(const std::vector<std::string>& texts) {
 
 std::vector<Page> pages_of(const std::string& root) {
   std::vector<std::string> files{"README.md", "CONTRIBUTING.md", "CHANGELOG.md"};
-  for (const auto& entry : fs::recursive_directory_iterator(fs::path(root) / "docs"))
-    if (entry.path().extension() == ".md") files.push_back(entry.path().lexically_relative(root).generic_string());
+  for (const char* folder : {"docs", "research"})
+    for (const auto& entry : fs::recursive_directory_iterator(fs::path(root) / folder))
+      if (entry.path().extension() == ".md") files.push_back(entry.path().lexically_relative(root).generic_string());
   std::sort(files.begin(), files.end());
   std::vector<Page> pages;
   for (const std::string& file : files) pages.push_back(parse(file, read(fs::path(root) / file)));

@@ -209,7 +209,7 @@ TEST(PrintedOptimum, takes_the_direction_with_fewer_bytes) {
 }
 
 TEST(PrintedOptimum, is_wrong_where_the_direction_with_fewer_bytes_takes_longer) {
-  // docs/explanation/models.md: 101 MiB in at 20 GB/s, 100 MiB out at 10 GB/s, a kernel of 1 ms, g of 2.5 µs.
+  // research/models.md: 101 MiB in at 20 GB/s, 100 MiB out at 10 GB/s, a kernel of 1 ms, g of 2.5 µs.
   Work w{.h2d = {.per_byte = {1 / 20e9}, .gap = one_gap},
          .d2h = {.per_byte = {1 / 10e9}, .gap = one_gap},
          .in = 101_MiB,

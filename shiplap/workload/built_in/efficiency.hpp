@@ -1,5 +1,5 @@
 // The fractions of the GPU's limit (memory bandwidth or rate of operations) that the built-in kernels reach on resident
-// data (Job::efficiency). All are measured on one H200 (docs/explanation/workloads.md, from results/h200/workloads).
+// data (Job::efficiency). All are measured on one H200 (research/workloads.md, from results/h200/workloads).
 // For other GPUs they are an estimate.
 #pragma once
 
