@@ -58,8 +58,8 @@ class Checking {
   explicit Checking(const CheckFlags& flags)
       : flags_(flags), node_{.node = host_name(), .gpu = flags.profile.empty() ? flags.device : flags.profile} {
     if (node_.gpu.empty()) node_.gpu = "gpu";
-    // A profile of another node and a simulated GPU say nothing about this host.
-    if (!flags.profile.empty() || flags.device.starts_with("virtual:")) node_.node = node_.gpu;
+    // A profile of another node says nothing about this host.
+    if (!flags.profile.empty()) node_.node = node_.gpu;
   }
 
   NodeCheck run() {

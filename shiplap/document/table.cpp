@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <sstream>
 
 #include "shiplap/core/error.hpp"
@@ -161,7 +162,9 @@ std::string Table::markdown() const {
 
 std::string Table::text(const TextStyle& style, std::string_view indent) const {
   const std::vector<bool> right = right_aligned(*this);
-  const std::vector<std::size_t> widths = widths_within(*this, right, style.width - display_width(indent));
+  const std::size_t room = style.width - std::min(style.width, display_width(indent));
+  const std::vector<std::size_t> widths =
+      widths_within(*this, right, may_break_rows ? room : std::numeric_limits<std::size_t>::max());
   std::string out;
   /// A row, whose cells may take several lines.
   const auto add_row = [&](const auto& cell, const auto& dressed) {

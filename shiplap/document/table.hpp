@@ -56,13 +56,15 @@ struct Table {
   std::vector<std::string> notes{};  ///< sentences that explain it
   std::vector<Column> columns{};
   std::vector<std::vector<Cell>> rows{};  ///< each with a cell for every column
+  bool may_break_rows = true;             ///< false: each row is one line, because programs look for it
 
   /// Missing cells at the end are empty. Names of others may stand in cells: no line breaks and control characters but
   /// colours stay. Throws Error when there are more cells than columns.
   Table& add(std::vector<Cell> cells);
   bool empty() const { return rows.empty(); }
   /// The titles of the columns, a rule, and the rows. Two spaces separate columns, and no line ends with spaces. Every
-  /// line starts with `indent`. A table that is wider than the style breaks its titles and texts into further lines.
+  /// line starts with `indent`. A table that is wider than the style breaks its titles and texts into further lines if
+  /// it may.
   std::string text(const TextStyle& = {}, std::string_view indent = "") const;
   /// The columns and rows in Markdown, with vertical bars in cells escaped.
   std::string markdown() const;

@@ -63,7 +63,8 @@ std::string fleet_report(const JudgedFleet& fleet, const TextStyle& style) {
                           {"checks", Align::right},
                           {"what", Align::left},
                           {"likely cause", Align::left},
-                          {"confidence", Align::left}}};
+                          {"confidence", Align::left}},
+              .may_break_rows = false};
   std::size_t rows = 0;
   for (const JudgedNode& node : fleet.nodes) {
     if (node.state == NodeState::good || ++rows > most_rows) continue;

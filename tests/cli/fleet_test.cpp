@@ -45,8 +45,8 @@ TEST_F(FleetCommand, finds_the_sick_node_and_exits_with_2) {
   write_check("node3", slower("copies to the GPU", 0.5), "-again");
   const Outcome found = shiplap("fleet collect " + fleet.string());
   EXPECT_EQ(found.code, 2);
-  EXPECT_THAT(found.out, AllOf(HasSubstr("12 GPUs: 11 good, 1 sick"), HasSubstr("node3"), HasSubstr("50.0 % of"),
-                               HasSubstr("memory: the far")));
+  EXPECT_THAT(found.out, AllOf(HasSubstr("12 GPUs: 11 good, 1 sick"), HasSubstr("node3"),
+                               HasSubstr("50.0 % of its peers"), HasSubstr("far socket")));
   EXPECT_THAT(found.out, Not(HasSubstr("node4")));
   EXPECT_THAT(found.err, HasSubstr("1 of 12 GPUs is sick"));
 }

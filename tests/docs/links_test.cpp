@@ -66,7 +66,9 @@ TEST(DocsLinks, headings_of_one_text_are_numbered) {
 TEST(DocsLinks, every_page_of_docs_is_in_the_index) {
   const auto pages = pages_of(linked_root.string());
   std::set<std::string> linked{"docs/README.md"};
-  const auto is_page = [](const std::string& file) { return file.starts_with("docs/") || file.starts_with("research/"); };
+  const auto is_page = [](const std::string& file) {
+    return file.starts_with("docs/") || file.starts_with("research/");
+  };
   for (const Page& page : pages)
     if (is_page(page.file))
       for (const Span& link : page.links)

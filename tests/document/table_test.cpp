@@ -34,6 +34,27 @@ TEST(Table, aligns_numbers_right_and_words_left_under_a_rule) {
             "long name  12.00 µs\n");
 }
 
+TEST(Table, that_is_too_wide_breaks_titles_and_texts_and_never_numbers) {
+  Table table{.columns = {{"what was done", Align::left}, {"time of it", Align::right}}};
+  table.add({"copies in three streams", "1234567 us"}).add({"one", "2 us"});
+  EXPECT_EQ(table.text({.width = 24}),
+            "what was      time of it\n"
+            "…done\n"
+            "────────────  ──────────\n"
+            "copies in     1234567 us\n"
+            "…three\n"
+            "…streams\n"
+            "one                 2 us\n");
+  for (const std::size_t width : {1u, 10u, 30u})
+    EXPECT_NE(table.text({.width = width}, "  ").find("1234567 us"), std::string::npos) << width;
+}
+
+TEST(Table, whose_rows_programs_look_for_keeps_them_in_one_line) {
+  Table table{.columns = {{"what", Align::left}}, .may_break_rows = false};
+  table.add({"a long text of several words"});
+  EXPECT_NE(table.text({.width = 10}).find("a long text of several words\n"), std::string::npos);
+}
+
 TEST(Table, a_blank_cell_does_not_decide_the_alignment) {
   Table table{.columns = {{"x"}, {"value"}}};
   table.add({"a", "–"}).add({"b", "7"});
