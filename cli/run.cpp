@@ -130,7 +130,7 @@ void show(const RunFlags& flags, const Plan& plan, const Report& report) {
 }  // namespace
 
 void run_run(const RunFlags& flags) {
-  detail_of(flags.all, flags.json);
+  detail_of(flags.all, flags.json);  // for its note
   const Workload workload = workload_of(flags.workload);
   PlanOptions options = plan_options_of(flags.choice, flags.use, workload.job);
   // The ops of a graph cannot be told apart while it runs.

@@ -10,7 +10,7 @@
 namespace shiplap {
 
 /// Holds advice on a range. The first holder gives it; holders of the same advice on a part of that range share it, and
-/// the last one restores what the caller had advised before on the whole range, where that was the same for all of it.
+/// the last one gives back the advice that the caller had given, if all of the range had the same.
 /// All holders together are thread-safe.
 class HeldAdvice {
  public:
