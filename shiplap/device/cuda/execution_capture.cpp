@@ -22,7 +22,7 @@ using HostNode = std::function<void()>;
 void CUDART_CB run_node(void* node) { (*static_cast<HostNode*>(node))(); }
 void CUDART_CB delete_node(void* node) { delete static_cast<HostNode*>(node); }
 
-constexpr const char* context = "capturing a run in a stream of the caller";
+constexpr const char* while_capturing = "capturing a run in a stream of the caller";
 
 }  // namespace
 
@@ -31,33 +31,36 @@ constexpr const char* context = "capturing a run in a stream of the caller";
 class CudaExecution::CapturedAgent {
  public:
   CapturedAgent(const Api& api, cudaEvent_t fork)
-      : api_(api), fork_(fork), stream_(make_stream(api, context)), point_(make_order_event(api, context)) {}
+      : api_(api),
+        fork_(fork),
+        stream_(make_stream(api, while_capturing)),
+        point_(make_order_event(api, while_capturing)) {}
 
   /// What the agent does from now on comes after the event.
   void wait_for(cudaEvent_t event) {
     begin();
-    check(api_, api_.stream_wait_event(stream_.get(), event, 0), "cudaStreamWaitEvent", context);
+    check(api_, api_.stream_wait_event(stream_.get(), event, 0), "cudaStreamWaitEvent", while_capturing);
     moved_ = true;
   }
   void perform(cudaStream_t captured, HostNode work) {
     begin();
     auto node = std::make_unique<HostNode>(std::move(work));
-    check(api_, api_.keep_with_graph(captured, node.get(), delete_node), "cudaGraphRetainUserObject", context);
-    check(api_, api_.launch_host_func(stream_.get(), run_node, node.release()), "cudaLaunchHostFunc", context);
+    check(api_, api_.keep_with_graph(captured, node.get(), delete_node), "cudaGraphRetainUserObject", while_capturing);
+    check(api_, api_.launch_host_func(stream_.get(), run_node, node.release()), "cudaLaunchHostFunc", while_capturing);
     moved_ = true;
   }
   /// The event after what the agent has done and waited for so far; null when it has neither.
   cudaEvent_t point() {
     if (!began_) return nullptr;
     if (std::exchange(moved_, false))
-      check(api_, api_.event_record(point_.get(), stream_.get()), "cudaEventRecord", context);
+      check(api_, api_.event_record(point_.get(), stream_.get()), "cudaEventRecord", while_capturing);
     return point_.get();
   }
 
  private:
   void begin() {
     if (!std::exchange(began_, true))
-      check(api_, api_.stream_wait_event(stream_.get(), fork_, 0), "cudaStreamWaitEvent", context);
+      check(api_, api_.stream_wait_event(stream_.get(), fork_, 0), "cudaStreamWaitEvent", while_capturing);
   }
 
   const Api& api_;
@@ -85,10 +88,10 @@ void CudaExecution::capture(void* stream) {
   by_events_ = false;
   stopping_ = nullptr;
   auto* const origin = static_cast<cudaStream_t>(stream);
-  const Event fork = make_order_event(api_, context);
-  check(api_, api_.event_record(fork.get(), origin), "cudaEventRecord", context);
+  const Event fork = make_order_event(api_, while_capturing);
+  check(api_, api_.event_record(fork.get(), origin), "cudaEventRecord", while_capturing);
   for (cudaStream_t used : used_handles_)
-    check(api_, api_.stream_wait_event(used, fork.get(), 0), "cudaStreamWaitEvent", context);
+    check(api_, api_.stream_wait_event(used, fork.get(), 0), "cudaStreamWaitEvent", while_capturing);
 
   std::vector<CapturedAgent> agents;
   agents.reserve(commands_.size());
@@ -101,7 +104,7 @@ void CudaExecution::capture(void* stream) {
       capture(commands_[agent][at], origin, agents);
   }
   const auto join = [&](cudaEvent_t event) {
-    check(api_, api_.stream_wait_event(origin, event, 0), "cudaStreamWaitEvent", context);
+    check(api_, api_.stream_wait_event(origin, event, 0), "cudaStreamWaitEvent", while_capturing);
   };
   for (const Event& end : end_marks_) join(end.get());
   for (CapturedAgent& agent : agents)
@@ -119,7 +122,7 @@ void CudaExecution::capture(const Command& command, cudaStream_t origin, std::ve
   if (command.kind == Step::Kind::synchronize) return agent.wait_for(command.event);
   if (command.host) return agent.perform(origin, node_of(command));
   if (cudaEvent_t point = agent.point(); command.kind == Step::Kind::submit && point != nullptr)
-    check(api_, api_.stream_wait_event(command.stream, point, 0), "cudaStreamWaitEvent", context);
+    check(api_, api_.stream_wait_event(command.stream, point, 0), "cudaStreamWaitEvent", while_capturing);
   const char* call = "";
   if (const cudaError_t error = issue(command, call); error != cudaSuccess) fail(command, error, call);
 }
