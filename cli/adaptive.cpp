@@ -305,7 +305,7 @@ void add_replay(CLI::App& app) {
     bool json = false;
   };
   auto flags = std::make_shared<Flags>();
-  auto* command = app.add_subcommand("replay", "Make the decisions of an adaptive run once more, from its log");
+  auto* command = app.add_subcommand("replay", "Decide once more, from the log of an adaptive run");
   declare_file(command->add_option("LOG", flags->log, "what shiplap run --adaptive --log has written"), FileUse::read)
       ->required();
   add_json_flag(*command, flags->json);

@@ -169,7 +169,7 @@ Json check_document(const CheckedNode& node, const NodeCheck& checked) { return 
 
 void add_check(CLI::App& app) {
   auto flags = std::make_shared<CheckFlags>();
-  auto* command = app.add_subcommand("check", "Say whether a node gives what its link, memory and GPU should");
+  auto* command = app.add_subcommand("check", "Say whether a node gives what its hardware should");
   add_device_flag(*command, flags->device);
   add_profile_flag(*command, flags->profile, "judge this profile: a file, or a built-in or kept name");
   command

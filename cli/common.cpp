@@ -1,6 +1,7 @@
 #include "cli/common.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -13,6 +14,7 @@
 #include <system_error>
 #include <utility>
 
+#include "cli/help.hpp"
 #include "cli/parameter_names.hpp"
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/json.hpp"
@@ -30,13 +32,17 @@ namespace shiplap::cli {
 namespace {
 
 std::string workload_help() {
-  std::string out = "WORKLOAD is one of\n";
-  for (const WorkloadHelp& w : built_in_workloads())
-    out += fmt::format("  {:<12} {}\n  {:<12} {}\n", w.name, w.summary, "", w.parameters);
-  out +=
-      "or a .json file, or stated by hand: --in 1GiB --out 512MiB --kernel 12ms.\n"
-      "Parameters follow a colon: saxpy:n=64Mi. Sizes are binary (64MiB), 1GB is decimal.";
-  return out;
+  std::vector<std::string> names;
+  std::string list = "Built-in workloads and their parameters:\n";
+  for (const WorkloadHelp& w : built_in_workloads()) {
+    names.push_back(w.name);
+    list += fmt::format("  {:<12}  {}\n  {:<12}  {}\n", w.name, w.summary, "", w.parameters);
+  }
+  list.pop_back();
+  return fmt::format(
+      "WORKLOAD is {}, with parameters as in saxpy:n=64Mi, or a .json file, or stated by hand: --in 1GiB --out 512MiB "
+      "--kernel 12ms. Sizes are binary (64MiB), and 1GB is decimal. --help-all lists all parameters.\n\n{}",
+      fmt::join(names, ", "), list);
 }
 
 /// The divisors of `items` next to `chunks`, below and above. `chunks` lies between 1 and `items`.
@@ -93,6 +99,7 @@ void add_workload_flags(CLI::App& app, WorkloadFlags& flags) {
                  "how often the kernel reads each byte of its inputs: eq 6 of the paper of 2014 counts every read over "
                  "the link (default: as the workload says, 1)")
       ->type_name("N");
+  put_into_group(app, "A job stated by hand", {"--in", "--out", "--kernel", "--kernel-profile", "--reads"});
   app.footer(workload_help());
 }
 
@@ -172,6 +179,9 @@ void add_choice_flags(CLI::App& app, ChoiceFlags& flags) {
                  "host threads each way (staged), or that touch the results (managed), or auto")
       ->type_name("N")
       ->capture_default_str();
+  put_into_group(
+      app, "Choices of the plan",
+      {"--ramp", "--max-grid", "--layout", "--order", "--graph", "--batched", "--device-memory", "--threads"});
 }
 
 void add_use_flags(CLI::App& app, UseFlags& flags) {
@@ -183,6 +193,7 @@ void add_use_flags(CLI::App& app, UseFlags& flags) {
   app.add_flag("--check-reach", flags.check_reach,
                "first run a few chunks by themselves, and fail when the kernel reads or writes what the workload does "
                "not declare");
+  put_into_group(app, "Memory and checks", {"--no-pin", "--check-reach"});
 }
 
 void add_race_flag(CLI::App& app, std::string& race, const std::string& help) {

@@ -24,7 +24,7 @@ namespace shiplap::cli {
 
 void add_demo(CLI::App& app) {
   auto flags = std::make_shared<DemoFlags>();
-  auto* command = app.add_subcommand("demo", "Move the same vectors by plain copies and by shiplap, with factors");
+  auto* command = app.add_subcommand("demo", "Move the same vectors by plain copies and by shiplap");
   declare_file(command->add_option("WORKLOAD", flags->workload, "built-in name with parameters, or a .json file"),
                FileUse::read, files_of_workload)
       ->capture_default_str();
@@ -61,7 +61,7 @@ constexpr unsigned untimed_runs = 2;
 Report run_in(const OpenedNode& opened, const Way& way, const std::string& name) {
   Workload workload = find_workload(name);
   put_into(workload, way.memory);
-  require_available_memory(workload.job);
+  require_memory_for_run(opened.node, workload.job);
   PlanOptions options{.may_pin = false};
   if (!way.strategy.empty()) options.space.strategies = {std::string(way.strategy)};
   PlannedWorkload planned = plan_workload(opened.node, workload, options);

@@ -45,7 +45,7 @@ std::vector<DeviceInfo> by_use(std::vector<DeviceInfo> devices) {
 
 void add_devices(CLI::App& app) {
   auto options = std::make_shared<DevicesOptions>();
-  auto* command = app.add_subcommand("devices", "List the devices that can be opened, and why a backend is missing");
+  auto* command = app.add_subcommand("devices", "List devices, and why a backend is missing");
   add_all_flag(*command, options->all, "show the GPUs of publications, which can be simulated, too");
   add_json_flag(*command, options->json);
   command->callback([options] { run_devices(*options); });

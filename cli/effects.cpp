@@ -139,7 +139,7 @@ void note_unused_beside_transfers(const EvaluateFlags& flags) {
                                     {"--threads", !flags.threads.empty()},
                                     {"--max-grid", !flags.max_grids.empty()},
                                     {"--memory", flags.memory != EvaluateFlags{}.memory},
-                                    {"--duel-rounds", flags.duel_rounds > 0},
+                                    {"--duel-repeat", flags.duel_rounds > 0},
                                     {"--budget", !flags.budget.empty()}})
     if (given) unused.emplace_back(flag);
   if (!unused.empty())
@@ -152,7 +152,7 @@ void note_unused_beside_transfers(const EvaluateFlags& flags) {
 void note_grid_without_effect(const EvaluateFlags& flags, bool is_virtual) {
   if (is_virtual)
     for (const auto& [flag, rounds] :
-         {std::pair{"--rounds", flags.rounds}, std::pair{"--duel-rounds", flags.duel_rounds}})
+         {std::pair{"--repeat", flags.rounds}, std::pair{"--duel-repeat", flags.duel_rounds}})
       if (rounds > 1)
         note_without_effect(with_value(flag, std::to_string(rounds)),
                             "the times of a virtual device are simulated, and all rounds take the same");

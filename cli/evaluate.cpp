@@ -9,6 +9,8 @@
 
 #include "cli/common.hpp"
 #include "cli/effects.hpp"
+#include "cli/help.hpp"
+#include "cli/interruption.hpp"
 #include "shiplap/core/json.hpp"
 #include "shiplap/core/printable.hpp"
 #include "shiplap/core/text_file.hpp"
@@ -21,6 +23,10 @@ namespace {
 
 void run_evaluate(const EvaluateFlags& flags) {
   if (!flags.again.empty()) return evaluate_again(flags);
+  const InterruptionNote note(
+      flags.output.empty()
+          ? "nothing is kept; with -o FILE, what was evaluated is kept, and --resume goes on"
+          : fmt::format("{} holds what was evaluated; the same command with --resume goes on", flags.output));
   if (flags.random > 0) return evaluate_random(flags);
   evaluate_grid(flags);
 }
@@ -48,11 +54,11 @@ void add_grid_flags(CLI::App& command, EvaluateFlags& flags) {
        "grids of zero-copy kernels, full for the kernel's own (default: 8 to one for each SM, full)", "COUNTS");
   list("--memory", flags.memory, "memory that the arrays live in (default: pinned)", "KINDS")
       ->check(CLI::IsMember({"pageable", "pinned", "managed"}));
-  command.add_option("--rounds", flags.rounds, "times that each choice is run (default: 11, on a virtual device 1)")
+  command.add_option("--repeat", flags.rounds, "times that each choice is run (default: 11, on a virtual device 1)")
       ->type_name("N")
       ->check(CLI::Range(1u, 100000u));
   command
-      .add_option("--duel-rounds", flags.duel_rounds,
+      .add_option("--duel-repeat", flags.duel_rounds,
                   "times that the automatic choice is run against the winner (default: 51, on a virtual device 1)")
       ->type_name("N")
       ->check(CLI::Range(1u, 100000u));
@@ -113,8 +119,7 @@ void add_output_flags(CLI::App& command, EvaluateFlags& flags) {
 
 void add_evaluate(CLI::App& app) {
   auto flags = std::make_shared<EvaluateFlags>();
-  auto* command =
-      app.add_subcommand("evaluate", "Run a grid of choices, verified, and say how good every model's predictions are");
+  auto* command = app.add_subcommand("evaluate", "Run a grid of choices, and judge the predictions");
   CLI::Option* workloads =
       declare_file(command->add_option("WORKLOAD", flags->workloads,
                                        "built-in names, sized by --sizes unless they state sizes themselves, or .json "
@@ -132,6 +137,10 @@ void add_evaluate(CLI::App& app) {
       "is verified once and runs in turn with others, with the automatic choice and with ideal overlap. A wrong result "
       "is "
       "kept and makes the command exit with 2. docs/schema/evaluation.schema.json describes the file.");
+  put_into_group(*command, "The grid",
+                 {"--strategies", "--chunks", "--layouts", "--threads", "--max-grid", "--duel-repeat", "--transfers",
+                  "--no-transfers"});
+  put_into_group(*command, "Files and recorded evaluations", {"--again", "--resume", "--markdown", "--csv"});
   command->callback([flags] { run_evaluate(*flags); });
 }
 

@@ -54,11 +54,11 @@ void evaluate_random(const EvaluateFlags& flags) {
   if (flags.duel_rounds > 0) options.final_rounds = flags.duel_rounds;
   if (!flags.race.empty()) options.race = parse_seconds(flags.race, "--race");
   Progress progress;
-  options.progress = [&](std::string_view what) { progress.update(what); };
+  std::vector<JobRegret> jobs;
+  options.progress = [&](std::string_view what) { progress.update(what, jobs.size() + 1, flags.random); };
   const std::string command = command_of(flags, node.device->info().id);
   const std::vector<JobRegret> before = evaluated_before(flags, command, node);
   const auto find_before = [&](const std::string& name) { return std::ranges::find(before, name, &JobRegret::name); };
-  std::vector<JobRegret> jobs;
   const auto keep = [&] {
     std::vector<JobRegret> all = jobs;
     for (const JobRegret& job : before)

@@ -31,8 +31,8 @@ std::string command_of(const EvaluateFlags& flags, const std::string& device) {
   add_list("--max-grid", flags.max_grids);
   add_list("--threads", flags.threads);
   add_list("--memory", flags.memory);
-  add_number("--rounds", flags.rounds);
-  add_number("--duel-rounds", flags.duel_rounds);
+  add_number("--repeat", flags.rounds);
+  add_number("--duel-repeat", flags.duel_rounds);
   if (flags.random > 0) command += fmt::format(" --random {} --seed {}", flags.random, flags.seed);
   add("--race", flags.race);
   if (flags.transfers_only) command += " --transfers";

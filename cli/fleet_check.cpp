@@ -277,7 +277,7 @@ void add_fleet_check(CLI::App& fleet) {
   command->add_option("--begin-within", flags->begin_within, "do not wait longer for ranks that do not begin")
       ->type_name("TIME")
       ->capture_default_str();
-  command->add_option("--repeats", flags->repeats, "check a GPU that is not good again, at most this often")
+  command->add_option("--retries", flags->repeats, "check a GPU that is not good again, at most this often")
       ->type_name("N")
       ->check(CLI::Range(0u, 100u))
       ->capture_default_str();

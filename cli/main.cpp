@@ -6,7 +6,9 @@
 #include <vector>
 
 #include "cli/commands.hpp"
+#include "cli/completion.hpp"
 #include "cli/exit_codes.hpp"
+#include "cli/output.hpp"
 #include "cli/program.hpp"
 #include "cli/version.hpp"
 
@@ -44,6 +46,11 @@ int run_shiplap(int given, char** given_argv) {
   const int own = reproduces ? 2 : static_cast<int>(dashes - argv);
   shiplap::cli::add_commands(app, std::vector<std::string>(std::min(dashes + 1, argv + argc), argv + argc),
                              std::vector<std::string>(argv + (reproduces ? own : argc), argv + argc));
+  if (argc > 2 && std::string_view(argv[1]) == "complete") {  // shells ask this, and no help names it
+    const std::vector<std::string_view> words(argv + 3, argv + argc);
+    shiplap::cli::print_verbatim(shiplap::cli::completions(app, words));
+    return 0;
+  }
   return shiplap::cli::run_program(app, own, argv, shiplap::cli::asked_exit_codes(own, argv));
 }
 

@@ -14,6 +14,7 @@
 
 #include "cli/common.hpp"
 #include "cli/effects.hpp"
+#include "cli/interruption.hpp"
 #include "cli/node.hpp"
 #include "cli/profile_cache.hpp"
 #include "cli/resume.hpp"
@@ -194,6 +195,10 @@ void run_measure(const MeasureFlags& flags) {
     for (const auto& [name, value] : before.conditions)
       if (!info.conditions.contains(name)) options.state[name] = value;
   }
+  const InterruptionNote note_on_interruption(
+      flags.output.empty() ? "no profile is kept; with -o FILE, what was measured is kept, and --resume goes on"
+                           : fmt::format("{} holds what was measured; the same command with --resume goes on",
+                                         partial(flags.output).string()));
   SaveWhileMeasuring saving(flags, command, info);
   if (!flags.output.empty()) options.row_done = [&](const MeasureResult& so_far) { saving(so_far); };
   Measured measured = measure_profile(*device, options, command);

@@ -48,8 +48,7 @@ MoverQuestion question_of(const MoversFlags& flags) {
 
 void add_movers(CLI::App& app) {
   auto flags = std::make_shared<MoversFlags>();
-  auto* command = app.add_subcommand(
-      "movers", "What moves scattered blocks fastest: one copy for each, a batch, or a kernel and its grid");
+  auto* command = app.add_subcommand("movers", "Say what moves scattered blocks fastest");
   add_device_flag(*command, flags->node.device);
   add_profile_flag(*command, flags->node.profile, "show the movers of a profile (name or file)")->excludes("--device");
   command
@@ -59,11 +58,12 @@ void add_movers(CLI::App& app) {
       ->delimiter(',');
   command
       ->add_option("--max-slowdown", flags->max_slowdown,
-                   "most time that a kernel beside the move may lose, as in 5% (default: no limit)")
+                   "most time that a kernel concurrent with the move may lose, as in 5% (default: no limit)")
       ->type_name("FRACTION");
   command
       ->add_option("--memory-bound", flags->memory_bound,
-                   "a kernel runs beside the move, and device memory bounds it so far: from 0 (it only computes) to 1 "
+                   "a kernel runs concurrently with the move, and device memory bounds it so far: from 0 (it only "
+                   "computes) to 1 "
                    "(default: no kernel)")
       ->type_name("X")
       ->check(CLI::Range(0.0, 1.0));

@@ -49,6 +49,9 @@ void show_simulation(const OpenedNode&, const NodeFlags&, bool json);
 /// Notes on stderr when the host has too little memory for the arrays of a job that is only planned. The host of a
 /// profile without a device is the one that was measured. Throws Error for a GPU of this host.
 void require_host_memory(const Node&, const Job&);
+/// Throws Error with the numbers when this host has too little memory available to run the job on the node. The memory
+/// of a simulated GPU is memory of the host.
+void require_memory_for_run(const Node&, const Job&);
 
 /// Notes on stderr that GPUs of the device are not used, unless --gpus says how many are.
 void note_idle_gpus(const Node&, const PlanOptions&);

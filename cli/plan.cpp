@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "cli/effects.hpp"
+#include "cli/help.hpp"
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/json.hpp"
 #include "shiplap/core/printable.hpp"
@@ -23,7 +24,7 @@ namespace shiplap::cli {
 
 void add_plan(CLI::App& app) {
   auto flags = std::make_shared<PlanFlags>();
-  auto* command = app.add_subcommand("plan", "Rank the ways to run a workload, with predicted times and the reason");
+  auto* command = app.add_subcommand("plan", "Rank the ways to run a workload, with the reason");
   add_workload_flags(*command, flags->workload);
   add_choice_flags(*command, flags->choice);
   add_use_flags(*command, flags->use);
@@ -47,6 +48,8 @@ void add_plan(CLI::App& app) {
       ->type_name("FILE")
       ->needs(emit);
   add_all_flag(*command, flags->all, "show every candidate, where time is lost, what was refused, and what is assumed");
+  put_into_group(*command, "Strong scaling", {"--nodes", "--network-bandwidth", "--network-latency"});
+  put_into_group(*command, "Programs and traces", {"--trace", "--emit", "--output"});
   add_json_flag(*command, flags->json);
   command->callback([flags] { run_plan(*flags); });
 }

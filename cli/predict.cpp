@@ -47,8 +47,7 @@ void keep_only(const std::string& model, std::vector<PaperAnswer>& answers, std:
 
 void add_predict(CLI::App& app) {
   auto flags = std::make_shared<PredictFlags>();
-  auto* command = app.add_subcommand(
-      "predict", "What every model and paper says of a workload: answers of the papers, simulation, closed forms");
+  auto* command = app.add_subcommand("predict", "Say what every model and paper predicts");
   add_workload_flags(*command, flags->workload);
   add_choice_flags(*command, flags->choice);
   add_device_or_profile_flags(*command, flags->node);

@@ -94,7 +94,7 @@ void list(bool json, bool all) {
 
 void add_profiles(CLI::App& app) {
   auto options = std::make_shared<ProfilesOptions>();
-  auto* command = app.add_subcommand("profiles", "List the built-in and the kept profiles, show one, or fit one again");
+  auto* command = app.add_subcommand("profiles", "List the built-in and kept profiles, show or fit one");
   add_all_flag(*command, options->all, "say of each profile what it can do");
   add_json_flag(*command, options->json);
   auto* show = command->add_subcommand("show", "Show what a profile knows, with intervals and what is missing");

@@ -20,6 +20,7 @@
 
 #include "cli/common.hpp"
 #include "cli/files.hpp"
+#include "cli/help.hpp"
 #include "cli/output.hpp"
 #include "cli/unknown_command.hpp"
 #include "shiplap/core/error.hpp"
@@ -120,6 +121,7 @@ int run_main(const char* name, ExitCodes codes, int (*run)(int, char**), int arg
 }
 
 int run_program(CLI::App& app, int argc, char** argv, ExitCodes codes) {
+  prepare_help(app);
   require_known_command(app, argc, argv);
   app.parse_complete_callback([&app] { require_separate_files(app); });  // before any command begins
   try {

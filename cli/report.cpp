@@ -50,7 +50,7 @@ void open_file(std::string path) {
 
 void add_report(CLI::App& app) {
   auto flags = std::make_shared<ReportFlags>();
-  auto* command = app.add_subcommand("report", "Show profiles, comparisons, plans, runs and more as one HTML page");
+  auto* command = app.add_subcommand("report", "Show profiles, plans, runs and more as one HTML page");
   declare_file(command->add_option("files", flags->files,
                                    "profiles, logs of adaptive runs, and what check, compare, plan, run, evaluate, "
                                    "movers, advise and reproduce print with --json"),

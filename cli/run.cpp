@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "cli/effects.hpp"
+#include "cli/help.hpp"
 #include "shiplap/core/json.hpp"
 #include "shiplap/core/printable.hpp"
 #include "shiplap/core/text_file.hpp"
@@ -25,19 +26,18 @@ namespace shiplap::cli {
 
 void add_run(CLI::App& app) {
   auto flags = std::make_shared<RunFlags>();
-  auto* command = app.add_subcommand("run", "Run a workload, verify it, and set predicted beside observed");
+  auto* command = app.add_subcommand("run", "Run a workload, verified, predicted beside observed");
   add_workload_flags(*command, flags->workload);
   add_choice_flags(*command, flags->choice);
   add_use_flags(*command, flags->use);
   add_race_flag(
       *command, flags->use.race,
-      "run the best candidates in turn until the fastest is known or this time of runs is spent, as in 200ms; "
-      "a cached winner of such a job is used instead");
+      "run the best candidates in turn for at most this time, as in 200ms, or use a cached winner of such a job");
   add_device_flags(*command, flags->node);
-  command->add_option("--repeat", flags->repeat, "timed repetitions (default: 21; always 1 on a virtual device)")
+  command->add_option("--repeat", flags->repeat, "timed repetitions (default: 21; 1 on a virtual device)")
       ->type_name("R")
       ->check(CLI::Range(1u, 100000u));
-  command->add_flag("--gantt", flags->gantt, "draw the timeline as text; with --json, add both timelines");
+  command->add_flag("--gantt", flags->gantt, "draw the timeline as text; with --json, both timelines");
   declare_file(command->add_option("--svg", flags->svg, "draw the timeline, predicted above observed, into this file"),
                FileUse::write)
       ->type_name("FILE");
@@ -52,6 +52,7 @@ void add_run(CLI::App& app) {
   for (const char* of_one_run : {"--repeat", "--race", "--reuse", "--gpus", "--device-memory", "--no-pin",
                                  "--check-reach", "--gantt", "--svg", "--trace", "--explain", "--all"})
     adaptive->excludes(command->get_option(of_one_run));
+  put_into_group(*command, "Pictures and traces", {"--svg", "--trace", "--explain"});
   add_json_flag(*command, flags->json);
   command->callback([flags] {
     if (flags->adaptive.adaptive)
@@ -136,7 +137,7 @@ void run_run(const RunFlags& flags) {
   // The ops of a graph cannot be told apart while it runs.
   options.space.fewer_calls = !is_traced(flags);
   const OpenedNode opened = open_node(flags.node);
-  require_available_memory(workload.job);
+  require_memory_for_run(opened.node, workload.job);
   note_idle_gpus(opened.node, options);
   note_uses_without_effect(flags.use, workload.job);
   PlannedWorkload planned = plan_workload(opened.node, workload, options);

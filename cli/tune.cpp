@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "cli/effects.hpp"
+#include "cli/interruption.hpp"
 #include "shiplap/core/formats.hpp"
 #include "shiplap/pipeline/race.hpp"
 #include "shiplap/pipeline/race_store.hpp"
@@ -18,9 +19,7 @@ namespace shiplap::cli {
 
 void add_tune(CLI::App& app) {
   auto flags = std::make_shared<TuneFlags>();
-  auto* command = app.add_subcommand(
-      "tune",
-      "Run the best candidates of a plan in turn until the fastest is known, and cache the winner for such jobs");
+  auto* command = app.add_subcommand("tune", "Race the best candidates of a plan and keep the winner");
   add_workload_flags(*command, flags->workload);
   add_choice_flags(*command, flags->choice);
   add_use_flags(*command, flags->use);
@@ -42,12 +41,13 @@ void add_tune(CLI::App& app) {
 void run_tune(const TuneFlags& flags) {
   const Workload workload = workload_of(flags.workload);
   PlanOptions options = plan_options_of(flags.choice, flags.use, workload.job);
+  const InterruptionNote note("no winner is cached; a smaller --race ends sooner");
   if (!(options.race > Seconds{0})) throw UsageError("--race 0: a race takes time; give more than none");
   options.race_anew = true;
   NodeFlags node = flags.node;
   node.device = device_to_measure(node.device);
   const OpenedNode opened = open_node(node);
-  require_available_memory(workload.job);
+  require_memory_for_run(opened.node, workload.job);
   note_idle_gpus(opened.node, options);
   note_uses_without_effect(flags.use, workload.job);
   const Plan made = plan_workload(opened.node, workload, options).plan;

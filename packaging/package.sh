@@ -77,6 +77,22 @@ build() {
   cmake --build "$dir" --parallel "$jobs"
 }
 
+# make_man_pages FOLDER: a page of the program in FOLDER/bin, and one of each of its commands
+make_man_pages() {
+  local pages=$1/share/man/man1 command summary
+  page() {
+    env -u COLUMNS help2man --no-info --no-discard-stderr --help-option="$2" --version-string="shiplap $version" --name="$3" "$4" |
+      gzip -9n >"$pages/$1.1.gz"
+  }
+  mkdir -p "$pages"
+  page shiplap --help "measure and plan how data moves between host and GPU" "$1/bin/shiplap"
+  while IFS=$'\t' read -r command summary; do
+    [ "$command" != reproduce ] || continue  # shiplap-reproduce has a page of its own
+    page "shiplap-$command" --help-all "$summary" "$1/bin/shiplap $command"
+  done < <("$1/bin/shiplap" complete -- "")
+  page shiplap-reproduce --help-all "reproduce the experiments of papers" "$1/bin/shiplap-reproduce"
+}
+
 # --- the tarball ------------------------------------------------------------------------------------------------------
 
 # What keeps a program from running where only an old glibc is; nothing when it runs.
@@ -104,6 +120,7 @@ make_tarball() {
   add_licenses "$tree/share/doc/shiplap/licenses"
   sed "s/@VERSION@/$version/g" packaging/README.md >"$tree/README.md"
   cp LICENSE "$tree/"
+  make_man_pages "$tree"
   for binary in "$tree"/bin/* "$tree"/lib/shiplap/*; do
     [ ! -f "$binary" ] || problems+=$(binary_problems "$binary" | sed "s|^|\n|")
   done
@@ -130,11 +147,7 @@ make_deb() {
     >"$tree/usr/share/lintian/overrides/$name"
   printf 'shiplap (%s) unstable; urgency=medium\n\n  * See CHANGELOG.md of the sources.\n\n -- %s  %s\n' "$version" "$maintainer" \
     "$(date -R -u -d "@$SOURCE_DATE_EPOCH")" | gzip -9n >"$doc/changelog.gz"
-  mkdir -p "$tree/usr/share/man/man1"
-  help2man --no-info --no-discard-stderr --version-string="shiplap $version" --name="measure and plan how data moves between host and GPU" \
-    "$tree/usr/bin/shiplap" | gzip -9n >"$tree/usr/share/man/man1/shiplap.1.gz"
-  help2man --no-info --version-string="shiplap $version" --name="reproduce the experiments of papers" \
-    "$tree/usr/bin/shiplap-reproduce" | gzip -9n >"$tree/usr/share/man/man1/shiplap-reproduce.1.gz"
+  make_man_pages "$tree/usr"
   # dpkg-shlibdeps wants the folder of a source package.
   mkdir -p "$work/shlibdeps/debian"
   printf 'Source: shiplap\n\nPackage: %s\nArchitecture: amd64\n' "$name" >"$work/shlibdeps/debian/control"

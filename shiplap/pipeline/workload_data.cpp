@@ -16,16 +16,19 @@ Bytes host_memory_for(const Job& job) {
   return sum;
 }
 
-void require_available_memory(const Job& job) {
+void require_available_memory(const Job& job, Bytes of_simulated_gpu) {
   const Bytes needed = host_memory_for(job);
   const std::optional<HostMemory> available = available_host_memory();
-  if (!available || needed <= available->size) return;
+  if (!available || needed + of_simulated_gpu <= available->size) return;
   const std::optional<HostMemory> total = total_host_memory();
-  throw Error(
-      fmt::format("{} needs {} of host memory for its arrays, and this host has {}{}: it cannot run here; make "
-                  "the workload smaller",
-                  job.name, to_string(needed), to_string(total.value_or(*available)),
-                  total ? fmt::format(" ({} available)", to_string(*available)) : ""));
+  throw Error(fmt::format(
+      "{} needs {} of host memory for its arrays{}, and this host has {}{}: it cannot run here; make "
+      "the workload smaller",
+      job.name, to_string(needed),
+      of_simulated_gpu.count > 0
+          ? fmt::format(" and {} for the memory of the simulated GPU", to_string(of_simulated_gpu))
+          : "",
+      to_string(total.value_or(*available)), total ? fmt::format(" ({} available)", to_string(*available)) : ""));
 }
 
 WorkloadData::WorkloadData(Device& device, Workload workload) : workload_(std::move(workload)) {

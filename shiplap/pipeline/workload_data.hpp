@@ -13,8 +13,8 @@ namespace shiplap {
 
 /// The memory of the host that the job's arrays need.
 Bytes host_memory_for(const Job&);
-/// Throws Error with the numbers when that is more than this host has available.
-void require_available_memory(const Job&);
+/// Throws Error with the numbers when that, with the memory of a simulated GPU, is more than this host has available.
+void require_available_memory(const Job&, Bytes of_simulated_gpu = Bytes{0});
 
 /// The arrays of a workload, and its job on them.
 class WorkloadData {

@@ -26,18 +26,28 @@ bool is_silenced = false;
 
 void Progress::silence() { is_silenced = true; }
 
-Progress::Progress(std::FILE* stream) : stream_(stream), terminal_(!is_silenced && is_ansi_terminal(fileno(stream))) {}
+Progress::Progress(std::FILE* stream, Seconds apart)
+    : stream_(stream), terminal_(is_ansi_terminal(fileno(stream))), apart_(apart) {}
 
 Progress::~Progress() { clear(); }
 
 void Progress::update(std::string_view what, std::size_t done, std::size_t total) {
-  if (!terminal_) return;
+  if (is_silenced) return;
   const std::size_t digits = std::to_string(total).size();
   const std::string line = total > 0 ? fmt::format("[{:>{}}/{}] {}", done, digits, total, what) : std::string(what);
+  if (!terminal_) return update_in_lines(line);
   // A line that wraps could not be removed. One column stays free for the cursor.
   std::fputs(fmt::format("\r\x1b[K{}", printable(line, terminal_width(stream_) - 1)).c_str(), stream_);
   std::fflush(stream_);
   shown_ = true;
+}
+
+void Progress::update_in_lines(const std::string& line) {
+  const auto now = std::chrono::steady_clock::now();
+  if (Seconds{now - last_} < apart_) return;
+  last_ = now;
+  std::fputs(fmt::format("{}, after {:.0f} s\n", printable(line), Seconds{now - begin_}.count()).c_str(), stream_);
+  std::fflush(stream_);
 }
 
 void Progress::clear() {

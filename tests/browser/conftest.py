@@ -42,7 +42,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         "advice": ("advise", ROOT / "tests/advise/recordings/saxpy.jsonl", "--profile", "h100"),
         "evaluation": (
             *("evaluate", "scalar-add", "--device", "virtual:h200", "--sizes", "1MiB", "--no-transfers"),
-            *("--strategies", "explicit,streams", "--chunks", "1,2,4,8", "--duel-rounds", "1"),
+            *("--strategies", "explicit,streams", "--chunks", "1,2,4,8", "--duel-repeat", "1"),
         ),
     }
     made = {"profile": h200, "second_profile": ROOT / "profiles/h100.json"}

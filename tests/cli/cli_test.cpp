@@ -1,4 +1,5 @@
 // What the program prints and how it exits.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -9,6 +10,7 @@
 #include <string>
 
 #include "shiplap/core/json.hpp"
+#include "shiplap/device/host_work.hpp"
 #include "tests/cli/program.hpp"
 #include "tests/support/json_schema.hpp"
 
@@ -342,6 +344,10 @@ TEST_F(Cli, arrays_that_the_host_cannot_hold_are_named_when_planned_and_refused_
   for (const char* command : {"run", "tune"})
     expect_refused(shiplap(std::string(command) + " saxpy:n=10Ti --device virtual:h200"), 1,
                    {"needs 80 TiB of host memory", "this host has", "available", "make the workload smaller"});
+  // The arrays alone would fit.
+  const std::uint64_t items = available_host_memory().value().size.count / 2 / 8;
+  expect_refused(shiplap(fmt::format("run saxpy:n={} --device virtual:h200", items)), 1,
+                 {"for the memory of the simulated GPU", "make the workload smaller"});
 }
 
 TEST_F(Cli, memory_that_a_strategy_cannot_use_is_refused_with_the_remedy) {

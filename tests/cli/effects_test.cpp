@@ -78,12 +78,12 @@ TEST_F(Cli, evaluate_names_the_parts_of_the_grid_that_are_not_used) {
   const std::string grid = "evaluate saxpy:n=4096 --device virtual:h200 ";
   const std::string all =
       notes(shiplap(grid +
-                    "--strategies explicit --chunks 2 --layouts three --max-grid 8 --threads 2 --sizes 1MiB --rounds 3 "
+                    "--strategies explicit --chunks 2 --layouts three --max-grid 8 --threads 2 --sizes 1MiB --repeat 3 "
                     "--no-transfers"));
   for (const char* words :
        {"--chunks has no effect: no strategy of the grid", "--layouts has no effect", "--max-grid has no effect",
         "--threads has no effect", "--sizes has no effect: every WORKLOAD states its own sizes",
-        "--rounds 3 has no effect", "--no-transfers has no effect"})
+        "--repeat 3 has no effect", "--no-transfers has no effect"})
     EXPECT_NE(all.find(words), std::string::npos) << words << " in: " << all;
   EXPECT_EQ(notes(shiplap(grid + "--strategies streams --chunks 2 --layouts three")), "");
   const std::string copies =

@@ -91,7 +91,7 @@ TEST_F(Cli, evaluate_predicts_again_what_was_observed_and_says_on_which_profile)
   EXPECT_NE(shiplap("evaluate --again " + results + " --profile gtx-titan-2014").err.find("is not the one of the file"),
             std::string::npos);
   expect_refused(shiplap("evaluate --again " + results), 64, {"--profile", "h200"});
-  expect_refused(shiplap("evaluate --again " + results + " --profile h200 --rounds 2"), 64, {"--again"});
+  expect_refused(shiplap("evaluate --again " + results + " --profile h200 --repeat 2"), 64, {"--again"});
   expect_refused(shiplap("evaluate saxpy --again " + results), 64, {"--again"});
   expect_refused(shiplap("evaluate --again " + results + " --profile h200 --memory pageable"), 64, {"--again"});
   const std::string before = read(results);
@@ -109,7 +109,7 @@ TEST_F(Cli, evaluate_refuses_bad_flags_before_anything_runs) {
   expect_refused(shiplap("evaluate --device virtual:h200 --layouts magic"), 64, {"magic", "three"});
   expect_refused(shiplap("evaluate --device virtual:h200 --max-grid 0"), 64, {"--max-grid"});
   expect_refused(shiplap("evaluate --device virtual:h200 --memory magic"), 64, {"--memory"});
-  expect_refused(shiplap("evaluate --device virtual:h200 --rounds 0"), 64, {"--rounds"});
+  expect_refused(shiplap("evaluate --device virtual:h200 --repeat 0"), 64, {"--repeat"});
   expect_refused(shiplap("evaluate --device virtual:h200 --budget soon"), 64, {"--budget"});
   expect_refused(shiplap("evaluate saxpy --transfers --device virtual:h200"), 64, {"--transfers"});
   expect_refused(shiplap("evaluate --device virtual:h200 -o /nowhere/e.json"), 1, {"/nowhere"});
@@ -151,7 +151,7 @@ TEST_F(Cli, evaluate_goes_on_where_it_was_interrupted_and_only_there) {
 TEST_F(Cli, evaluate_of_random_jobs_goes_on_where_it_was_interrupted) {
   const std::string file = (folder / "random.json").string();
   const std::string evaluate =
-      "evaluate --random 2 --seed 3 --rounds 1 --duel-rounds 1 --race 1ms --budget 1ns --device virtual:h200 -o '" +
+      "evaluate --random 2 --seed 3 --repeat 1 --duel-repeat 1 --race 1ms --budget 1ns --device virtual:h200 -o '" +
       file + "'";
   ASSERT_EQ(shiplap(evaluate).code, 0) << "no job runs in this time";
   Json jobs = Json::parse(read(file));

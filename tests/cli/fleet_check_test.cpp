@@ -99,7 +99,7 @@ TEST_F(FleetCheck, a_rank_that_does_not_begin_and_a_gpu_that_hangs_are_reported_
   const fs::path hangs = folder / "hangs.json";
   ASSERT_EQ(mkfifo(hangs.c_str(), 0600), 0);  // whoever opens it waits for a writer
   const Outcome checked = check(8, "", [&](std::size_t rank) -> std::string {
-    const std::string limits = " --budget 3s --repeats 0 --begin-within 5s";
+    const std::string limits = " --budget 3s --retries 0 --begin-within 5s";
     if (rank == 3) return "-";
     return (rank == 6 ? "--device virtual:" + hangs.string() : std::string("--device virtual:h200")) + limits;
   });

@@ -53,10 +53,10 @@ TEST_F(Cli, negative_numbers_are_refused_by_every_flag_that_counts) {
        {"plan saxpy --profile h200 --gpus -1", "plan saxpy --profile h200 --chunks -1",
         "plan saxpy --profile h200 --threads -1", "plan saxpy --profile h200 --max-grid -1",
         "plan saxpy --profile h200 --reuse -1", "plan saxpy --profile h200 --nodes -1", "check --retries -1",
-        "run saxpy --device virtual:h200 --repeat -1", "evaluate --device virtual:h200 --rounds -1",
-        "evaluate --device virtual:h200 --duel-rounds -1", "evaluate --device virtual:h200 --random -1",
+        "run saxpy --device virtual:h200 --repeat -1", "evaluate --device virtual:h200 --repeat -1",
+        "evaluate --device virtual:h200 --duel-repeat -1", "evaluate --device virtual:h200 --random -1",
         "evaluate --device virtual:h200 --random 1 --seed -1", "fleet check --rank -1 --ranks 2 --folder .",
-        "fleet check --rank 0 --ranks -1 --folder .", "fleet check --repeats -1", "movers --count -1 --profile h200"}) {
+        "fleet check --rank 0 --ranks -1 --folder .", "fleet check --retries -1", "movers --count -1 --profile h200"}) {
     const Outcome outcome = shiplap(arguments);
     expect_refused(outcome, 64, {"-1"});
     EXPECT_EQ(outcome.err.find("4294967295"), std::string::npos) << outcome.err;

@@ -123,7 +123,7 @@ Scenario evaluate() {
   Scenario scenario =
       program("evaluate",
               with({"evaluate", "saxpy",   "--sizes",    "16KiB", "--strategies",  "streams", "--layouts", "three",
-                    "--chunks", "4",       "--rounds",   "1",     "--duel-rounds", "1",       "-o",        "out.json",
+                    "--chunks", "4",       "--repeat",   "1",     "--duel-repeat", "1",       "-o",        "out.json",
                     "--csv",    "out.csv", "--markdown", "out.md"},
                    on_node),
               old_outputs);

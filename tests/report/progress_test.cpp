@@ -41,6 +41,26 @@ class Terminal {
   int master_;
 };
 
+std::string text_in(std::FILE* file) {
+  std::rewind(file);
+  std::string text(1000, '\0');
+  text.resize(std::fread(text.data(), 1, text.size(), file));
+  return text;
+}
+
+TEST(Progress, says_in_a_file_how_far_it_is_and_how_long_it_took_but_not_more_often_than_asked_for) {
+  std::FILE* file = std::tmpfile();
+  ASSERT_NE(file, nullptr);
+  {
+    Progress often(file, Seconds{0});
+    often.update("copy.pinned.h2d", 3, 12);
+    Progress rarely(file, Seconds{3600});
+    rarely.update("never", 4, 12);
+  }
+  EXPECT_EQ(text_in(file), "[ 3/12] copy.pinned.h2d, after 0 s\n");
+  std::fclose(file);
+}
+
 TEST(ElapsedProgress, says_on_a_terminal_what_has_taken_how_long_and_removes_it) {
   const Terminal terminal;
   if (terminal.stream == nullptr) GTEST_SKIP() << "no terminal can be opened here";
