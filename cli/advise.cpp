@@ -19,12 +19,15 @@
 #include "cli/recorded_program.hpp"
 #include "cli/temporary_folder.hpp"
 #include "shiplap/advise/advice.hpp"
+#include "shiplap/advise/advice_view.hpp"
 #include "shiplap/advise/nsys.hpp"
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/formats.hpp"
 #include "shiplap/core/json.hpp"
 #include "shiplap/core/text_file.hpp"
-#include "shiplap/report/advice_report.hpp"
+#include "shiplap/document/text.hpp"
+#include "shiplap/report/advice_pictures.hpp"
+#include "shiplap/report/sections.hpp"
 
 namespace shiplap::cli {
 namespace {
@@ -91,9 +94,11 @@ void show(const Recording& recording, const AdviseFlags& flags) {
   write_pictures(advised, flags);
   const document::Detail detail = detail_of(flags.all, flags.json);
   if (flags.json)
-    print_json(to_json(advised));
+    print_json(to_json(advice_view(advised)));
   else
-    print(advice_report(advised, style_of_stdout(), detail));
+    print(document::text(document::advice_section(advice_view(advised)), style_of_stdout(), detail));
+  if (detail != document::Detail::all && !flags.json && !advised.advice.empty())
+    print("\n--all says how each change is made, in code, and when it is allowed.\n");
 }
 
 constexpr double longest_recording = 30 * 24 * 3600;

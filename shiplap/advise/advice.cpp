@@ -4,16 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "shiplap/core/error.hpp"
-#include "shiplap/core/formats.hpp"
-#include "shiplap/core/json.hpp"
 #include "shiplap/core/printable.hpp"
-#include "shiplap/core/quantity_json.hpp"
-#include "shiplap/core/record.hpp"
-#include "shiplap/schedule/timeline_view.hpp"
 
 namespace shiplap {
 namespace {
@@ -118,7 +112,7 @@ class Advisor {
     Advice advice{.rule = std::string(best.rule->name),
                   .what = best.change.what,
                   .allowed_if = best.change.allowed_if,
-                  .how = best.rule->how,
+                  .how = {best.rule->how.begin(), best.rule->how.end()},
                   .once = best.change.once,
                   .bound = best.change.bound,
                   .step = in_program(alone ? alone->time : best.time),
@@ -165,26 +159,6 @@ std::string limit_of(const SimulatedStep& step) {
                      std::max(in, out) * 100);
 }
 
-Json timeline_of(const SimulatedStep& step) {
-  return step.schedule.ops.empty() ? Json(nullptr)
-                                   : Form<TimelineView>{}.write(timeline_view(step.schedule, step.timeline));
-}
-
-Json to_json(const HowTo& how) { return {{"language", how.language}, {"text", how.text}}; }
-
-Json to_json(const Advice& advice) {
-  Json how = Json::array();
-  for (const HowTo& one : advice.how) how.push_back(to_json(one));
-  return {{"rule", advice.rule},
-          {"what", advice.what},
-          {"allowed_if", advice.allowed_if},
-          {"how", std::move(how)},
-          {"once", quantity_json(advice.once)},
-          {"bound", advice.bound},
-          {"step", quantity_json(advice.step)},
-          {"with_before", quantity_json(advice.with_before)}};
-}
-
 }  // namespace
 
 Advised advise(const Recording& recording, const Profile& profile, const AdviseOptions& options) {
@@ -226,29 +200,6 @@ Advised advise(const Recording& recording, const Profile& profile, const AdviseO
   Advisor(advised, profile, options).take_all();
   if (advised.advised) advised.limit = limit_of(*advised.advised);
   return advised;
-}
-
-Json to_json(const Advised& advised) {
-  Json advice = Json::array();
-  for (const Advice& one : advised.advice) advice.push_back(to_json(one));
-  return {{"schema", formats::advice.schema},
-          {"version", formats::advice.version},
-          {"program", advised.program},
-          {"gpu", advised.gpu},
-          {"languages", advised.languages},
-          {"profile", advised.profile},
-          {"step", quantity_json(advised.step.time)},
-          {"steps", advised.step.repeats},
-          {"ops", advised.step.ops.size()},
-          {"coverage", quantity_json(advised.coverage, "1")},
-          {"simulated", quantity_json(advised.recorded.time)},
-          {"fidelity", quantity_json(advised.fidelity, "1")},
-          {"slowed_by_recording", advised.slowed_by_recording},
-          {"refused", advised.refused},
-          {"limit", advised.limit},
-          {"advice", std::move(advice)},
-          {"recorded_timeline", timeline_of(advised.recorded)},
-          {"advised_timeline", advised.advised ? timeline_of(*advised.advised) : Json(nullptr)}};
 }
 
 }  // namespace shiplap

@@ -2,9 +2,7 @@
 #pragma once
 
 #include <optional>
-#include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "shiplap/advise/program_step.hpp"
@@ -12,7 +10,6 @@
 #include "shiplap/advise/rules.hpp"
 #include "shiplap/advise/step_schedule.hpp"
 #include "shiplap/core/interval.hpp"
-#include "shiplap/core/json_forward.hpp"
 #include "shiplap/profile/profile.hpp"
 
 namespace shiplap {
@@ -22,7 +19,7 @@ struct Advice {
   std::string rule;               ///< name of the rule
   std::string what;               ///< what to change
   std::string allowed_if;         ///< what must hold
-  std::span<const HowTo> how;     ///< how it is done in each language
+  std::vector<HowTo> how;         ///< how it is done in each language
   Seconds once{0};                ///< time that the change costs once
   bool bound = false;             ///< whether the step takes at least as long as predicted
   Interval<Seconds> step;         ///< predicted time of the step with this change alone
@@ -62,8 +59,5 @@ struct AdviseOptions {
 /// simulated step is not as long as the recorded one, `refused` says so and there is no advice. Throws Error when the
 /// recording has no work of a GPU, and UsageError for the name of a rule that does not exist or does not apply.
 Advised advise(const Recording&, const Profile&, const AdviseOptions& = {});
-
-/// Writes the advice and the simulated timelines, with schema and version.
-Json to_json(const Advised&);
 
 }  // namespace shiplap

@@ -5,73 +5,72 @@
 namespace shiplap {
 namespace {
 
-constexpr std::array how_to_keep{
+const std::array how_to_keep{
     HowTo{"CUDA C++", "Copy the array before the loop and pass the same device pointer in every step."},
     HowTo{"PyTorch", "Move the tensor or the module with .to(\"cuda\") before the loop, not in it."},
     HowTo{"CuPy", "Call cupy.asarray(x) before the loop."},
     HowTo{"JAX", "Call jax.device_put(x) before the loop and pass the result."}};
-constexpr std::array how_to_allocate{
+const std::array how_to_allocate{
     HowTo{"CUDA C++", "Allocate before the loop, or take memory from a pool with cudaMallocAsync and cudaFreeAsync."},
     HowTo{"PyTorch", "Give results a place with out=, and do not call torch.cuda.empty_cache() in the loop."},
     HowTo{"CuPy", "Give results a place with out=, and do not free the memory pool in the loop."},
     HowTo{"JAX", "Donate arguments whose memory may be reused: jax.jit(f, donate_argnums=...)."}};
-constexpr std::array how_to_pin{
+const std::array how_to_pin{
     HowTo{"CUDA C++", "Allocate with cudaMallocHost, or pin an array once with cudaHostRegister."},
     HowTo{"PyTorch", "DataLoader(..., pin_memory=True); torch.empty(..., pin_memory=True) and copy_ for results."},
     HowTo{"CuPy", "cupyx.empty_pinned(shape, dtype) instead of numpy.empty; array.set(x) and array.get(out=y)."},
     HowTo{"JAX", "Keep arrays that are read on the host in memory kind pinned_host (jax.device_put with a sharding)."}};
-constexpr std::array how_to_write{
+const std::array how_to_write{
     HowTo{"CUDA C++",
           "Let what makes the data write into the pinned array that is copied, instead of copying them there."},
     HowTo{"CuPy", "cupy.asarray(x) copies x into pinned memory first; array.set(x) from cupyx.empty_pinned does not."},
     HowTo{"JAX", "jax.device_put copies NumPy arrays into pinned memory first; fewer and larger arrays cost less."},
     HowTo{"PyTorch", "Collate batches into pinned tensors, or let DataLoader(pin_memory=True) do it in a thread."}};
-constexpr std::array how_to_prefetch{
+const std::array how_to_prefetch{
     HowTo{"CUDA C++", "cudaMemPrefetchAsync to the GPU before the kernel, and to the host before the host reads."}};
-constexpr std::array how_to_batch{
+const std::array how_to_batch{
     HowTo{"CUDA C++",
           "Copy the parts into one pinned array with memcpy and call cudaMemcpyAsync once, or submit them in "
           "one call with cudaMemcpyBatchAsync (shiplap movers says which is faster)."},
     HowTo{"PyTorch", "torch.cat or torch.stack on the host, one .to(\"cuda\"), and split on the GPU."},
     HowTo{"CuPy", "numpy.concatenate with out= in a pinned array, one set, and views on the GPU."},
     HowTo{"JAX", "numpy.stack on the host and one jax.device_put."}};
-constexpr std::array how_to_copy_asynchronously{
-    HowTo{"CUDA C++", "cudaMemcpyAsync instead of cudaMemcpy."},
-    HowTo{"PyTorch", "x.to(\"cuda\", non_blocking=True) from a pinned tensor."},
-    HowTo{"CuPy", "array.set(x, stream=stream) from a pinned array."}};
-constexpr std::array how_to_drop_waits{
+const std::array how_to_copy_asynchronously{HowTo{"CUDA C++", "cudaMemcpyAsync instead of cudaMemcpy."},
+                                            HowTo{"PyTorch", "x.to(\"cuda\", non_blocking=True) from a pinned tensor."},
+                                            HowTo{"CuPy", "array.set(x, stream=stream) from a pinned array."}};
+const std::array how_to_drop_waits{
     HowTo{"CUDA C++",
           "Remove cudaDeviceSynchronize and cudaStreamSynchronize; kernels of a stream run in order anyway."},
     HowTo{"PyTorch", "Remove torch.cuda.synchronize(), and read .item() of losses less often."},
     HowTo{"CuPy", "Remove Stream.synchronize() and conversions such as float(x) in the loop."},
     HowTo{"JAX", "Call block_until_ready() only on what the host reads."}};
-constexpr std::array how_to_overlap_steps{
+const std::array how_to_overlap_steps{
     HowTo{"CUDA C++", "Two device arrays in turn, a stream for the copies, and an event after each copy and kernel."},
     HowTo{"PyTorch",
           "shiplap.torch.prefetch(loader), or a torch.cuda.Stream for copies; results into pinned tensors "
           "with non_blocking=True, and wait for their event a step later."},
     HowTo{"CuPy", "set and get(blocking=False) on a second cupy.cuda.Stream, with events."},
     HowTo{"JAX", "Call jax.device_put of the next batch before the result of this one is read."}};
-constexpr std::array how_to_chunk{
+const std::array how_to_chunk{
     HowTo{"CUDA C++", "shiplap::plan and run (docs/tutorial.md), or shiplap plan --emit cuda for a program."},
     HowTo{"PyTorch", "shiplap.torch.stream(module, x)."},
     HowTo{"CuPy", "shiplap.Job with kernel(function, arrays=\"cupy\")."}};
 
-constexpr std::array how_to_access_host_memory{
+const std::array how_to_access_host_memory{
     HowTo{"CUDA C++", "Allocate with cudaHostAlloc(..., cudaHostAllocMapped) and pass the pointer to the kernel."},
     HowTo{"CuPy", "An array over cupyx.empty_pinned memory, by cupy.cuda.UnownedMemory and MemoryPointer."}};
 
-constexpr std::array all_rules{Rule{"keep on the GPU", keep_on_gpu, how_to_keep},
-                               Rule{"allocate once", allocate_once, how_to_allocate},
-                               Rule{"pin", pin, how_to_pin},
-                               Rule{"write into pinned memory", write_into_pinned_memory, how_to_write},
-                               Rule{"prefetch managed memory", prefetch_managed, how_to_prefetch},
-                               Rule{"batch copies", batch_copies, how_to_batch},
-                               Rule{"copy asynchronously", copy_asynchronously, how_to_copy_asynchronously},
-                               Rule{"drop waits", drop_waits, how_to_drop_waits},
-                               Rule{"overlap steps", overlap_steps, how_to_overlap_steps},
-                               Rule{"chunks on streams", cut_into_chunks_on_streams, how_to_chunk},
-                               Rule{"zero-copy", access_host_memory, how_to_access_host_memory}};
+const std::array all_rules{Rule{"keep on the GPU", keep_on_gpu, how_to_keep},
+                           Rule{"allocate once", allocate_once, how_to_allocate},
+                           Rule{"pin", pin, how_to_pin},
+                           Rule{"write into pinned memory", write_into_pinned_memory, how_to_write},
+                           Rule{"prefetch managed memory", prefetch_managed, how_to_prefetch},
+                           Rule{"batch copies", batch_copies, how_to_batch},
+                           Rule{"copy asynchronously", copy_asynchronously, how_to_copy_asynchronously},
+                           Rule{"drop waits", drop_waits, how_to_drop_waits},
+                           Rule{"overlap steps", overlap_steps, how_to_overlap_steps},
+                           Rule{"chunks on streams", cut_into_chunks_on_streams, how_to_chunk},
+                           Rule{"zero-copy", access_host_memory, how_to_access_host_memory}};
 
 }  // namespace
 

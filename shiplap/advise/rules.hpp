@@ -24,8 +24,8 @@ struct ChangedStep {
 
 /// How a change is made in a language or library.
 struct HowTo {
-  std::string_view language;  ///< "CUDA C++", "PyTorch", "CuPy", "JAX"
-  std::string_view text;      ///< in one or two sentences
+  std::string language;  ///< "CUDA C++", "PyTorch", "CuPy", "JAX"
+  std::string text;      ///< in one or two sentences
 };
 
 /// A rule.

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "shiplap/advise/advice_view.hpp"
 #include "shiplap/core/json.hpp"
 #include "shiplap/document/document.hpp"
 #include "shiplap/evaluate/evaluation.hpp"
@@ -55,11 +56,13 @@ Section movers_section(const MoverTable&, const std::string& source = {});
 /// The figures that became slower or faster, the worst first, and the conditions that differ; all figures are details.
 Section comparison_section(const Comparison&, const std::string& source = {});
 
-// The sections below read the JSON that programs print. They throw Error that names source and key for a value that is
+/// The time of a step of a program now and with all advice, what the step does, how well the simulation reproduces it,
+/// each change and its gain, and the timelines; how each change is made, and when it is allowed, are details.
+Section advice_section(const AdviceView&, const std::string& source = {});
+
+// The section below reads the JSON that programs print. It throws Error that names source and key for a value that is
 // missing or has another form.
 
-/// The advice and the timelines of `shiplap advise --json`.
-Section advice_section(const JsonReader&, const std::string& source = {});
 /// The curves and the claims of `shiplap reproduce`.
 Section reproduction_section(const JsonReader&, const std::string& source = {});
 

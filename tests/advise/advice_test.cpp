@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "shiplap/advise/advice_view.hpp"
 #include "shiplap/core/json.hpp"
 #include "tests/support/message_of.hpp"
 
@@ -201,7 +202,7 @@ TEST(Advise, knows_the_languages_by_the_kernels_and_else_by_the_command_line) {
 
 TEST(AdviceJson, has_schema_version_and_each_advice_with_its_times) {
   const Advised advised = advice_for("torch_loader");
-  const Json json = to_json(advised);
+  const Json json = to_json(advice_view(advised));
   EXPECT_EQ(json.at("schema"), "shiplap/advice");
   EXPECT_EQ(json.at("version"), 2);
   EXPECT_EQ(json.at("program"), advised.program);

@@ -72,7 +72,7 @@ TEST(SimulatedStep, runs_two_streams_at_the_same_time_unless_one_waits_for_the_o
   made.in(megabyte, MemoryKind::pinned, 1);
   made.kernel(microseconds(700), 2);
   EXPECT_NEAR(step_us(made.step), 1000, 1e-6);
-  made[1].after = {{0, 0}};  // the next copy runs beside the kernel
+  made[1].after = {{0, 0}};  // the next copy runs concurrently with the kernel
   EXPECT_NEAR(step_us(made.step), 1000, 1e-6);
   made[0].after = {{1, 1}};  // and now it waits for the kernel of the step before
   EXPECT_NEAR(step_us(made.step), 1700, 1e-6);

@@ -69,6 +69,7 @@ const std::map<std::string, std::vector<std::string>, std::less<>> rule{
       "evaluate/evaluation.hpp",
       "evaluate/regret.hpp",
       "advise/advice.hpp",
+      "advise/advice_view.hpp",
       "fleet/judge.hpp"}},
     // A page also asks for maps of strategies, says what each strategy is, and reads files.
     {"report/page", {"report", "document", "profile/profile.hpp", "plan/strategy_map.hpp", "strategy/strategy.hpp"}},

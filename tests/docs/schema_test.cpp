@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "shiplap/advise/advice_view.hpp"
 #include "shiplap/core/json.hpp"
 #include "shiplap/core/record.hpp"
 #include "shiplap/evaluate/evaluation.hpp"
@@ -32,6 +33,7 @@ TEST(Schemas, are_those_of_the_records) {
   expect_documented("movers", json_schema(MoverTable{}));
   expect_documented("check", json_schema(NodeResult{}));
   expect_documented("plan", json_schema(PlanView{}));
+  expect_documented("advice", json_schema(AdviceView{}));
   expect_documented("adaptation", adaptation_log_schema());
 }
 

@@ -6,11 +6,13 @@
 #include <sstream>
 
 #include "shiplap/advise/advice.hpp"
+#include "shiplap/advise/advice_view.hpp"
 #include "shiplap/advise/nsys.hpp"
 #include "shiplap/advise/recording.hpp"
 #include "shiplap/advise/recording_writer.hpp"
+#include "shiplap/document/text.hpp"
 #include "shiplap/profile/profile.hpp"
-#include "shiplap/report/advice_report.hpp"
+#include "shiplap/report/sections.hpp"
 #include "tests/fuzz/target.hpp"
 
 namespace shiplap::fuzz {
@@ -38,8 +40,8 @@ void advise_on(const Recording& recording) {
   static const Profile profile = find_profile("h200");
   read_or_refused([&] {
     const Advised advised = advise(recording, profile);
-    to_json(advised).dump(-1, ' ', false, Json::error_handler_t::replace);
-    return advice_report(advised, {});
+    to_json(advice_view(advised)).dump(-1, ' ', false, Json::error_handler_t::replace);
+    return document::text(document::advice_section(advice_view(advised)));
   });
 }
 

@@ -43,7 +43,7 @@ constexpr std::array readers{Reader{formats::check, section_of<NodeResult, check
                              Reader{formats::run, section_of<RunView, run_section>},
                              Reader{formats::evaluation, section_of_evaluation},
                              Reader{formats::movers, section_of<MoverTable, movers_section>},
-                             Reader{formats::advice, advice_section},
+                             Reader{formats::advice, section_of<AdviceView, advice_section>},
                              Reader{formats::reproduction, reproduction_section}};
 
 /// The schema of a text: of the whole, or of its first line where each line is a value of its own.
