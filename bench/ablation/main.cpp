@@ -43,12 +43,6 @@ void for_directions(Profile& p, const auto& change) {
 void for_gpus(Profile& p, const auto& change) {
   for (GpuModel& gpu : p.gpus) change(gpu);
 }
-void for_handovers(Profile& p, const auto& change) {
-  for_gpus(p, [&](GpuModel& gpu) {
-    if (gpu.handovers)
-      for (const HandoverName& h : handover_names) change(*gpu.handovers, (*gpu.handovers).*h.member);
-  });
-}
 
 const std::vector<Switch>& switches() {
   static const std::vector<Switch> all{
@@ -75,7 +69,7 @@ const std::vector<Switch>& switches() {
          for (LinkModel& l : p.links)
            if (l.zero_copy) l.zero_copy->both.clear();
        }},
-      {"zero-copy: beside copies",
+      {"zero-copy: concurrent with copies",
        [](Profile& p) {
          for (LinkModel& l : p.links)
            if (l.zero_copy) l.zero_copy->read_beside_d2h.clear(), l.zero_copy->write_beside_h2d.clear();
@@ -96,17 +90,14 @@ const std::vector<Switch>& switches() {
       {"groups of streams", [](Profile& p) { for_gpus(p, [](GpuModel& g) { g.stream_groups.reset(); }); }},
       {"kernel gap", [](Profile& p) { for_gpus(p, [](GpuModel& g) { g.kernel_gap.reset(); }); }},
       {"handovers", [](Profile& p) { for_gpus(p, [](GpuModel& g) { g.handovers.reset(); }); }},
-      {"handovers: busy as idle",
-       [](Profile& p) { for_handovers(p, [](HandoverModel&, Handover& h) { h.busy = h.idle; }); }},
       {"handovers: other stream as same",
        [](Profile& p) {
-         for_handovers(p, [](HandoverModel& m, Handover&) {
-           m.h2d_other_stream = m.h2d_same_stream;
-           m.d2h_other_stream = m.d2h_same_stream;
+         for_gpus(p, [](GpuModel& g) {
+           if (!g.handovers) return;
+           g.handovers->h2d_other_stream = g.handovers->h2d_same_stream;
+           g.handovers->d2h_other_stream = g.handovers->d2h_same_stream;
          });
        }},
-      {"handovers: between kernels",
-       [](Profile& p) { for_handovers(p, [](HandoverModel& m, Handover&) { m.kernels = {}; }); }},
       {"submission: copies", [](Profile& p) { p.submission.copy.reset(); }},
       {"submission: launches", [](Profile& p) { p.submission.launch.reset(); }},
       {"submission: events", [](Profile& p) { p.submission.event_record.reset(), p.submission.event_wait.reset(); }},

@@ -1,8 +1,8 @@
 // decode_step DEVICE PROFILE
 // Steps as of a decoder that gathers pages of a cache: 2,000 blocks of 64 KiB from a pinned pool of 8 GiB for each
-// step, beside a kernel of about 5 ms. Reads one way a line from standard input ("loop", "batch", "shiplap", "limited",
-// "kernel") and answers with the time of a step in milliseconds, or with "wrong" when a byte is not what the pool
-// holds. decode.py asks in turn with PyTorch.
+// step, concurrent with a kernel of about 5 ms. Reads one way a line from standard input ("loop", "batch", "shiplap",
+// "limited", "kernel") and answers with the time of a step in milliseconds, or with "wrong" when a byte is not what the
+// pool holds. decode.py asks in turn with PyTorch.
 #include <cuda_runtime_api.h>
 
 #include <cstdio>

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Steps of a decoder that gathers 2,000 blocks of 64 KiB from a pinned pool of 8 GiB beside a kernel of about 5 ms.
+"""Steps of a decoder that gathers 2,000 blocks of 64 KiB from a pinned pool of 8 GiB concurrent with a kernel of about 5 ms.
 
   decode.py DEVICE PROFILE OUT.json --program PATH --kernels LIBRARY [--rounds N]
 

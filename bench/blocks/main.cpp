@@ -107,7 +107,7 @@ void summarise(const std::vector<SetResult>& results) {
              refused_rightly);
   for (const auto& [name, of] :
        {std::pair{"alone, multiples of 256 B", errors}, std::pair{"alone, multiples of 16 B", errors_unaligned},
-        std::pair{"beside kernels", errors_beside}})
+        std::pair{"concurrent with kernels", errors_beside}})
     fmt::print("{} predictions, {}: error median {:.2f} %, 95th percentile {:.2f} %, worst {:.2f} %\n", of.size(), name,
                percentile(of, 0.5) * 100, percentile(of, 0.95) * 100, percentile(of, 1) * 100);
 }

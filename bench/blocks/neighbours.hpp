@@ -1,5 +1,5 @@
-// Kernels that run beside a mover: one that only computes, and one that is bound by the device memory. Both have many
-// waves of blocks, as most kernels of programs do.
+// Kernels that run concurrently with a mover: one that only computes, and one that is bound by the device memory. Both
+// have many waves of blocks, as most kernels of programs do.
 #pragma once
 
 #include <cstddef>

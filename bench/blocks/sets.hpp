@@ -33,7 +33,7 @@ struct MoverResult {
   Mover mover;
   Seconds predicted{0};       ///< by the simulator without a neighbour, and by `mover_times` beside one
   double predicted_loss = 0;  ///< time that the neighbour loses while the mover runs all the time, as a fraction
-  Seconds time{0};            ///< median, beside the neighbour if there is one
+  Seconds time{0};            ///< median, concurrent with the neighbour if there is one
   double loss = 0;            ///< observed loss of the neighbour, as `predicted_loss`
 };
 

@@ -77,7 +77,7 @@ std::string described(const Against& a, const std::string& what) {
 
 Finding judge_zero_copy(const std::vector<ZeroCopy>& all) {
   const auto some = middle(all);
-  if (some.empty()) return unknown("zero_copy", with("nothing of zero-copy beside copies", left_out(all)));
+  if (some.empty()) return unknown("zero_copy", with("nothing of zero-copy concurrent with copies", left_out(all)));
   const auto share = [](const ZeroCopy& one) {
     return std::min(over(*one.read, *one.to_gpu), over(*one.write, *one.from_gpu));
   };
@@ -101,7 +101,8 @@ Finding judge_zero_copy(const std::vector<ZeroCopy>& all) {
 
 Finding judge_zero_copy_read(const std::vector<ZeroCopy>& all) {
   const auto some = middle(all);
-  if (some.empty()) return unknown("zero_copy_read", with("nothing of zero-copy beside copies", left_out(all)));
+  if (some.empty())
+    return unknown("zero_copy_read", with("nothing of zero-copy concurrent with copies", left_out(all)));
   const ZeroCopy& large = some.back();
   const double read = in_gigabytes_per_second(*large.to_gpu) - in_gigabytes_per_second(*large.read);
   const double write = in_gigabytes_per_second(*large.from_gpu) - in_gigabytes_per_second(*large.write);

@@ -51,7 +51,7 @@ Sweep simulated(const Bench& bench, const Job& job, const std::vector<InStreams>
       note_missing(out, why.what());
     }
   plan_automatic(bench, job, bench.limits, out);
-  out.kernel_ms = in_milliseconds(job.cost.at(job.items));
+  out.kernel_ms = in_milliseconds(job.cost.launch_time(job.items));
   return out;
 }
 
@@ -83,7 +83,7 @@ Sweep observed(const Bench& bench, Workload workload, const std::vector<InStream
   Seconds pieces = found.kernel;
   for (const InStreams& each : choices) {
     const std::uint64_t chunks = std::min<std::uint64_t>(each.choice.chunks, job.items);
-    pieces = std::min(pieces, found.cost.at((job.items + chunks - 1) / chunks) * static_cast<double>(chunks));
+    pieces = std::min(pieces, found.cost.launch_time((job.items + chunks - 1) / chunks) * static_cast<double>(chunks));
   }
   ideal_overlap_of_chunks(out, in_milliseconds(pieces), in_milliseconds(ideal_overlap(job, bench.profile).copies));
   return out;

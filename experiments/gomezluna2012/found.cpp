@@ -85,7 +85,7 @@ std::vector<Timed> Found::times_with_none(Layout layout) const {
 
 gomez_luna_2012::Work Found::work_in(std::uint32_t count, Seconds per_stream) const {
   gomez_luna_2012::Work w = work(per_stream);
-  w.times.kernel = cost.at((items + count - 1) / count) * count;
+  w.times.kernel = cost.launch_time((items + count - 1) / count) * count;
   return w;
 }
 

@@ -196,7 +196,7 @@ void Runner::complete(Found& found, const Job& job) {
   };
   found.handing_over =
       simulated_time(find_strategy(unstreamed().strategy).schedule(costed, unstreamed(), bench_.limits)) -
-      found.cost.at(job.items);
+      found.cost.launch_time(job.items);
   for (const Array& array : job.arrays) {
     const bool in = is_input(array.role) || array.role == Role::resident;
     if (in) found.handing_over -= simulated_time(one_copy(true, array.size));
@@ -223,7 +223,7 @@ Found Runner::simulated_run(const Workload& workload, const std::vector<Choice>&
     const Schedule schedule = find_strategy(choice.strategy).schedule(job, choice, bench_.limits);
     return simulate(schedule, bench_.profile).timeline.makespan;
   };
-  Found found{.stages = stages_of(job, job.cost.at(job.items)), .cost = job.cost};
+  Found found{.stages = stages_of(job, job.cost.launch_time(job.items)), .cost = job.cost};
   found.alone = ChoiceTime{.choice = unstreamed(), .time = time(unstreamed())};
   for (const Array& array : job.arrays)
     if (array.role == Role::resident) found.before += transfer(true, array.size);
@@ -290,7 +290,7 @@ Workload Runner::scalar_add(Bytes in, Bytes out, Seconds kernel) {
     constexpr double many = 2048;
     const auto time = [&](double iterations) {
       WorkloadData data(bench_.device, find_workload(scalar_add_name(in, out, static_cast<std::uint64_t>(iterations))));
-      return probe_kernel(bench_.device, data.job(), bench_.limits).at(data.job().items).count();
+      return probe_kernel(bench_.device, data.job(), bench_.limits).launch_time(data.job().items).count();
     };
     const double at_few = time(few);
     const double each = (time(many) - at_few) / (many - few);

@@ -179,7 +179,7 @@ std::vector<Finding> judge_duplex(const DuplexRates& found) {
   };
   std::string seen = fmt::format("to the GPU and to the host, alone {}", rates(found.alone));
   if (found.copies) seen += fmt::format("; duplex copies {}", rates(*found.copies));
-  if (found.mapped) seen += fmt::format("; copies beside mapped writes {}", rates(*found.mapped));
+  if (found.mapped) seen += fmt::format("; copies concurrent with mapped writes {}", rates(*found.mapped));
   if (!found.copies && !found.mapped) {
     const std::string why = "no duplex rates of this device are known";
     return {{"table2", Verdict::cannot_be_checked, "", why}, {"contention", Verdict::cannot_be_checked, "", why}};
@@ -210,11 +210,12 @@ std::vector<Finding> judge_duplex(const DuplexRates& found) {
   } else if (found.mapped && (!by_mapped || !worse)) {
     contention.verdict = Verdict::holds_with_a_change;
     contention.why = fmt::format(
-        "a byte to the GPU takes {:.2f} times as long beside mapped writes{}", factor(*found.mapped).first,
-        found.copies ? fmt::format(", and {:.2f} times beside copies", factor(*found.copies).first) : std::string());
+        "a byte to the GPU takes {:.2f} times as long concurrent with mapped writes{}", factor(*found.mapped).first,
+        found.copies ? fmt::format(", and {:.2f} times concurrent with copies", factor(*found.copies).first)
+                     : std::string());
   } else if (!found.mapped) {
     contention.verdict = Verdict::holds_with_a_change;
-    contention.why = "of copies beside copies; nothing is known of mapped writes";
+    contention.why = "of copies concurrent with copies; nothing is known of mapped writes";
   }
   return {table, contention};
 }

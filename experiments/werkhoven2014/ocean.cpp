@@ -97,7 +97,7 @@ std::string note_of(const Bench& bench, const Machine& machine, std::span<const 
   for (const OceanRun& run : runs) {
     const std::string_view kernel = ocean_kernels()[run.kernel].name;
     if (!run.job.cost.points.empty())
-      note += fmt::format(" Kernel time of {}: {} ({}).", kernel, to_string(run.job.cost.at(run.job.items)),
+      note += fmt::format(" Kernel time of {}: {} ({}).", kernel, to_string(run.job.cost.launch_time(run.job.items)),
                           run.job.cost.origin);
     for (const auto& [strategy, reason] : run.refused)
       if (told.insert(strategy + reason).second) note += fmt::format(" {} without {}: {}.", kernel, strategy, reason);
@@ -178,7 +178,7 @@ std::vector<OverlapBound> bounds_of(const Bench& bench, std::span<const OceanRun
     }
     if (!best) continue;
     const OceanKernel& kernel = ocean_kernels()[run.kernel];
-    const Seconds time = run.job.cost.at(run.job.items);
+    const Seconds time = run.job.cost.launch_time(run.job.items);
     const Seconds in = kernel.in * link.h2d.per_byte.value;
     const Seconds out = kernel.out * link.d2h.per_byte.value;
     bounds.push_back({.kernel = kernel.name,

@@ -53,8 +53,8 @@ struct Estimates {
 };
 
 /// The paper's estimates for its own variants: Hybrid by eq 5 with Table II, Implicit by eq 6 with G of one direction.
-/// The other reading uses the profile's rates beside a kernel that fills the GPU and accesses host memory, and for eq 6
-/// those of a kernel that reads and writes at once.
+/// The other reading uses the profile's rates concurrent with a kernel that fills the GPU and accesses host memory, and
+/// for eq 6 those of a kernel that reads and writes at once.
 Estimates estimates_of(const Bench& bench, const PaperLink& link, const Job& job, const Choice& choice) {
   using namespace van_werkhoven_2014;
   const bool other_hybrid = choice.chunks != streams_used || choice.layout == Layout::three;

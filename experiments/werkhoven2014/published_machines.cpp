@@ -18,8 +18,8 @@ using namespace van_werkhoven_2014;
 struct Parameters {
   loggp::Parameters h2d;
   loggp::Parameters d2h;
-  UnderLoad mapped;                 // G beside mapped writes
-  std::optional<UnderLoad> copies;  // G beside copies
+  UnderLoad mapped;                 // G concurrent with mapped writes
+  std::optional<UnderLoad> copies;  // G concurrent with copies
 };
 
 Parameters parameters_of(const Machine& machine) {

@@ -103,8 +103,8 @@ PaperLink paper_link(const Bench& bench) {
   link.origin += two != nullptr ? ", G under load its Table II"
                                 : "; Table II was not made in this run: G under load follows from the profile's rates";
   if (link.mapped)
-    link.origin += fmt::format(" (copies beside mapped writes {} and {})", to_string(bandwidth(link.mapped->h2d)),
-                               to_string(bandwidth(link.mapped->d2h)));
+    link.origin += fmt::format(" (copies concurrent with mapped writes {} and {})",
+                               to_string(bandwidth(link.mapped->h2d)), to_string(bandwidth(link.mapped->d2h)));
   link.origin += ".";
   return link;
 }
@@ -116,7 +116,7 @@ std::optional<Seconds> measured_time(const Bench& bench, const std::string& prim
 }
 
 Seconds summed_kernels(const Job& job, std::uint32_t chunks) {
-  return job.cost.at((job.items + chunks - 1) / chunks) * chunks;
+  return job.cost.launch_time((job.items + chunks - 1) / chunks) * chunks;
 }
 
 Work work_of(const PaperLink& link, const Job& job, std::uint32_t chunks) {

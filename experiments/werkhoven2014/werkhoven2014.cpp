@@ -48,7 +48,8 @@ constexpr std::array claims{
     Claim{"buoydiff-fig8", "Fig. 8, §VII", "buoydiff is fastest as Hybrid on the GTX 680 (category 1)"},
     Claim{"buoydiff-fig9", "Fig. 9, §VII", "buoydiff is fastest as Hybrid on the GTX Titan (category 2)"},
     Claim{"buoydiff-fig10", "Fig. 10, §VII",
-          "buoydiff is fastest as Streams on the K20 (category 3): Hybrid gains nothing beside two copy engines"},
+          "buoydiff is fastest as Streams on the K20 (category 3): Hybrid gains nothing concurrent with two copy "
+          "engines"},
     Claim{"classification", "§VII", "the estimates name the fastest implementation of both kernels on all three GPUs"},
     Claim{"error-explicit", "§VII", "Explicit is estimated within 9.73 % (worst: buoydiff on the K20)"},
     Claim{"error-implicit", "§VII", "Implicit is estimated within 3.85 %"},

@@ -67,7 +67,7 @@ std::optional<CpuTimes> cpu_times(const std::string& proc_stat) {
 
 NodeLoad observe_load(const MeasurableDevice& device, Seconds duration) {
   NodeLoad load;
-  if (device.info().is_virtual) return load;
+  if (device.is_virtual()) return load;
   // The load average of the system would count a job that ended a minute ago, which is when a prolog runs.
   const auto before = cpu_times_now();
   const double own_before = own_cpu_ticks();

@@ -61,7 +61,7 @@ class WorkloadRun {
       data_.set_cost(probe_kernel(device_, job, for_one_));
     }
     result.cost = job.cost;
-    result.kernel = job.cost.at(job.items);
+    result.kernel = job.cost.launch_time(job.items);
     // Predictions are made first, so that no observation can affect them.
     progress("predicting");
     result.bound = bound(job, profile_).time;

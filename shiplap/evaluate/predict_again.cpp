@@ -35,7 +35,7 @@ Job job_of(const EvaluatedWorkload& recorded) {
 EvaluatedWorkload predict_workload_again(EvaluatedWorkload recorded, const Profile& profile, const Limits& limits) {
   if (!recorded.not_run.empty()) return recorded;
   const Job job = job_of(recorded);
-  recorded.kernel = job.cost.at(job.items);
+  recorded.kernel = job.cost.launch_time(job.items);
   recorded.bound = bound(job, profile).time;
   recorded.ideal_overlap = ideal_overlap(job, profile).time;
   std::vector<EvaluatedPoint> points;

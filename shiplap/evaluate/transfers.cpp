@@ -79,7 +79,7 @@ std::vector<EvaluatedTransfer> evaluate_transfers(MeasurableDevice& device, cons
       if (options.progress)
         options.progress(fmt::format("copies alone: {} {} the GPU", to_string(total), to_device ? "to" : "from"), 0, 0);
       // Every run uses the region after that of the previous run.
-      const std::uint64_t turns = device.info().is_virtual ? 1 : positions_beyond_caches(total);
+      const std::uint64_t turns = device.is_virtual() ? 1 : positions_beyond_caches(total);
       const Bytes size = total * turns;
       const Memory host = device.allocate(Place::host(), MemoryKind::pinned, size);
       const Memory gpu = device.allocate(Place::gpu(), MemoryKind::device, size);

@@ -1,4 +1,4 @@
-// Primitives of movers beside kernels: how much longer each of them takes.
+// Primitives of movers concurrent with kernels: how much longer each of them takes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace shiplap {
 namespace {
 
-// --- kernels beside the kernel of a mover
+// --- kernels concurrent with the kernel of a mover
 
 /// Size of a block, and of all blocks.
 constexpr Bytes block_beside = 16_KiB;
@@ -81,7 +81,7 @@ auto beside_mover(ProbeKind kind) {
   };
 }
 
-// --- a mover beside kernels
+// --- a mover concurrent with kernels
 
 /// Least time of all kernels of a neighbour together, in ms on an H200. It is longer than the ops of any mover.
 constexpr double neighbour_ms = 6;
@@ -91,7 +91,7 @@ constexpr double streaming_ms = 0.1;
 /// Factor of the work of those computing kernels whose thread blocks take long.
 constexpr double long_thread_blocks = 4;
 
-/// A set of blocks that moves beside kernels.
+/// A set of blocks that moves concurrently with kernels.
 struct SetBeside {
   Bytes block;
   std::uint64_t blocks;
@@ -101,7 +101,7 @@ constexpr SetBeside short_set{4_KiB, 16, {2, 8}};
 /// More blocks than the short set, with which the cost of a block shows.
 constexpr SetBeside many_blocks{4_KiB, 256, {2, 8}};
 constexpr SetBeside long_set_of_batch{1_MiB, 16, {1, 4}};
-/// A set that takes a kernel of this grid many times as long as a thread block of the kernels beside it.
+/// A set that takes a kernel of this grid many times as long as a thread block of the kernels concurrent with it.
 constexpr SetBeside long_set(std::uint32_t grid) { return {16_KiB, std::min(256 * grid, 1024u), {1, 4}}; }
 
 Point point_beside(const Setting& setting, std::uint32_t grid, const SetBeside& set, double work) {
@@ -128,7 +128,7 @@ std::vector<Point> points_of_moves(const Setting& setting) {
     points.push_back(point_beside(setting, 0, set, 1));
   return points;
 }
-/// Beside computing kernels, also with long thread blocks: for them a mover waits longer until it has SMs.
+/// Concurrent with computing kernels, also with long thread blocks: for them a mover waits longer until it has SMs.
 std::vector<Point> points_of_moves_beside_computing(const Setting& setting) {
   std::vector<Point> points;
   for (const std::uint32_t grid : grids_up_to_all_sms(setting, {1, 2, 4, 8, 32}))
@@ -165,16 +165,16 @@ std::vector<PrimitiveRow> beside_rows() {
   RowTable rows;
   for (const CopyDirection way : both_directions) {
     rows.add_way(way, "beside.{gather|scatter}.compute",
-                 "kernels that compute, beside a kernel that {gathers|scatters} blocks", points_beside_mover,
+                 "kernels that compute, concurrent with a kernel that {gathers|scatters} blocks", points_beside_mover,
                  beside_mover(Kind::multiply_add));
     rows.add_way(way, "beside.{gather|scatter}.memory",
-                 "kernels that stream device memory, beside a kernel that {gathers|scatters} blocks",
+                 "kernels that stream device memory, concurrent with a kernel that {gathers|scatters} blocks",
                  points_beside_mover, beside_mover(Kind::stream));
     rows.add_way(way, "moves.{gather|scatter}", "{gathers of scattered|scatters of} blocks one after the other",
                  points_of_moves, moves_alone);
-    rows.add_way(way, "moves.{gather|scatter}.compute", "the same beside kernels that compute",
+    rows.add_way(way, "moves.{gather|scatter}.compute", "the same concurrent with kernels that compute",
                  points_of_moves_beside_computing, moves_beside(Kind::multiply_add));
-    rows.add_way(way, "moves.{gather|scatter}.memory", "the same beside kernels that stream device memory",
+    rows.add_way(way, "moves.{gather|scatter}.memory", "the same concurrent with kernels that stream device memory",
                  points_of_moves, moves_beside(Kind::stream));
   }
   return rows.all;

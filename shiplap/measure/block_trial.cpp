@@ -19,7 +19,7 @@ constexpr std::uint64_t places_seed = 0xb10c'0001;
 constexpr std::uint64_t pitch_of_regular = 2;
 /// Most blocks that are flushed one by one.
 constexpr std::uint64_t most_flushed_blocks = 256;
-/// Parts of the blocks beside kernels. One op of the mover moves one part.
+/// Parts of the blocks concurrent with kernels. One op of the mover moves one part.
 constexpr std::uint64_t parts_beside = 4;
 
 /// `count` random numbers below `slots`, all different. There are at least twice as many slots.

@@ -36,15 +36,15 @@ Trial move_blocks_both_ways(const BlockMoves&);
 /// A graph with one copy for each block.
 Trial move_blocks_in_graph(const BlockMoves&);
 
-/// Waves of thread blocks of a kernel beside a mover. Most kernels of programs have many waves, so that the mover's
-/// kernel finds space where a block ends, and the blocks on other SMs do not wait for those beside it. Blocks that
-/// compute all take the same time, and a mover that delays some of them may add a whole wave. Kernels of more waves
-/// lose less.
+/// Waves of thread blocks of a kernel concurrent with a mover. Most kernels of programs have many waves, so that the
+/// mover's kernel finds space where a block ends, and the blocks on other SMs do not wait for those beside it. Blocks
+/// that compute all take the same time, and a mover that delays some of them may add a whole wave. Kernels of more
+/// waves lose less.
 constexpr std::uint64_t waves_beside = 16;
-/// Work of a computing kernel beside a mover. It takes about 0.26 ms on an H200, and a thread block 16 µs.
+/// Work of a computing kernel concurrent with a mover. It takes about 0.26 ms on an H200, and a thread block 16 µs.
 constexpr double flops_beside = 16e9;
 
-/// Kernels beside a mover, whose kernel runs in a stream of higher priority.
+/// Kernels concurrent with a mover, whose kernel runs in a stream of higher priority.
 struct NeighbourKernels {
   ProbeKind kind = ProbeKind::multiply_add;  ///< or ProbeKind::stream
   double amount = 0;                         ///< amount of one kernel

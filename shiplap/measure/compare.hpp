@@ -50,9 +50,9 @@ struct Comparison {
 /// independent. Second, its fast samples (`Figure::fast`) are longer than the baseline's figure by as much, because a
 /// node that still reaches a time in some samples has not become slower. Figures that vary more between runs have a
 /// larger tolerance: 150 % where the CPU copies, faults pages or calls the system, 100 % for chains, 25 % for other
-/// host times, launches and copies up to 64 KiB, 8 % for kernels that access host memory and for copies beside them.
-/// Figures that were measured with other counts are not compared. Throws UsageError for a negative tolerance, Error
-/// when the profiles have no figure in common.
+/// host times, launches and copies up to 64 KiB, 8 % for kernels that access host memory and for copies concurrent with
+/// them. Figures that were measured with other counts are not compared. Throws UsageError for a negative tolerance,
+/// Error when the profiles have no figure in common.
 Comparison compare(const Profile& baseline, const Profile& now, double tolerance = 0.05);
 
 /// Writes the document `shiplap/comparison`.

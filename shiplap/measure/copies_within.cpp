@@ -29,7 +29,7 @@ double fraction_within(const Period& period, Seconds begin, Seconds end) {
 }  // namespace
 
 Bandwidth copy_rate_within(MeasurableDevice& device, CopyDirection way, const Period& period) {
-  if (device.info().is_virtual)
+  if (device.is_virtual())
     throw Unsupported("a simulated GPU shares no host with others: a check of all GPUs at once needs real ones");
   const Trial trial = copy_burst(way, copy_size, copies_of_burst);
   const RowMemory memory(device, {{trial}});

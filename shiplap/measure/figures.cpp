@@ -119,8 +119,6 @@ std::string name_of(const Figure& figure) {
       name += fmt::format(", blocks of {}", to_string(Bytes{static_cast<std::uint64_t>(value)}));
     else if (argument == "pool")
       name += fmt::format(", pool of {}", to_string(Bytes{static_cast<std::uint64_t>(value)}));
-    else if (argument == "busy")
-      name += value > 0 ? ", beside copies" : "";
     else if (argument == "blocks" || argument == "streams" || argument == "followers" || argument == "threads")
       name += fmt::format(", {:.0f} {}", value, value == 1 ? argument.substr(0, argument.size() - 1) : argument);
     else

@@ -66,7 +66,7 @@ bool has_arguments(const Measurement& measurement) {
                                         {"submit.record", {"launches", "followers"}},
                                         {"submit.wait", {"launches", "followers"}},
                                         {"launch.", {"kernels"}},
-                                        {"chain.", {"streams", "count", "busy"}},
+                                        {"chain.", {"bytes", "streams", "count"}},
                                         {"mapped.", {"bytes", "count", "blocks", "width"}},
                                         {"copies.", {"bytes", "count", "blocks", "width"}},
                                         {"managed.", {"bytes", "count", "blocks", "width"}},

@@ -1,4 +1,4 @@
-// Fit of the times of moving scattered blocks, and of how far kernels slow down beside the kernel of a mover.
+// Fit of the times of moving scattered blocks, and of how far kernels slow down concurrent with the kernel of a mover.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -105,7 +105,7 @@ std::vector<BlockTime> rows_of_host(const std::vector<Observation>& observations
   return sorted(std::move(rows));
 }
 
-/// The time of one kernel of the neighbour, by the grid of the mover beside it.
+/// The time of one kernel of the neighbour, by the grid of the mover concurrent with it.
 struct NeighbourTimes {
   std::optional<Uncertain> alone;
   std::map<std::uint32_t, Uncertain> beside;  ///< by grid; 0: a batch
@@ -153,12 +153,12 @@ MoveTimes move_times(const std::vector<Observation>& observations) {
   });
 }
 
-/// What a set takes longer beside a neighbour.
+/// What a set takes longer concurrent with a neighbour.
 struct AddedToSet {
   MoveKey set;
   Uncertain time;
 };
-/// The sets of a grid that were measured beside the neighbour and alone, by bytes and number of blocks.
+/// The sets of a grid that were measured concurrent with the neighbour and alone, by bytes and number of blocks.
 std::vector<AddedToSet> added_to_sets(const MoveTimes& beside, const MoveTimes& alone, std::uint32_t grid,
                                       bool long_blocks) {
   std::vector<AddedToSet> added;

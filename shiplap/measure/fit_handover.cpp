@@ -9,11 +9,9 @@
 namespace shiplap {
 namespace {
 
-/// Time of one more link of a chain, by (streams, busy).
-std::map<std::pair<double, double>, Uncertain> chain_periods(const Observations& observations, std::string_view chain) {
-  return periods(observations.of(chain), "count", [](const Observation& o) {
-    return std::pair{o.argument("streams"), o.argument("busy")};
-  });
+/// Time of one more link of a chain, by the number of streams.
+std::map<double, Uncertain> chain_periods(const Observations& observations, std::string_view chain) {
+  return periods(observations.of(chain), "count", [](const Observation& o) { return o.argument("streams"); });
 }
 
 std::optional<Uncertain> single(const Observations& observations, std::string_view primitive, const char* argument,
@@ -21,25 +19,6 @@ std::optional<Uncertain> single(const Observations& observations, std::string_vi
   for (const Observation& o : observations.of(primitive))
     if (o.argument(argument) == value) return o.time;
   return std::nullopt;
-}
-
-/// Time of a link of a chain without its handovers, alone and beside copies.
-struct ChainLink {
-  Uncertain idle;
-  Uncertain busy;
-};
-
-/// Derives a handover; nullopt without the points of a chain alone. Where nothing was measured beside copies, the time
-/// alone is assumed.
-std::optional<Handover> handover(const std::map<std::pair<double, double>, Uncertain>& chains, double streams,
-                                 const ChainLink& link, double handovers) {
-  const auto alone = chains.find({streams, 0.0});
-  if (alone == chains.end()) return std::nullopt;
-  Handover result;
-  result.idle = result.busy = non_negative<Seconds>((alone->second - link.idle) / handovers);
-  if (const auto busy = chains.find({streams, 1.0}); busy != chains.end())
-    result.busy = non_negative<Seconds>((busy->second - link.busy) / handovers);
-  return result;
 }
 
 /// Additional time of a chunk when kernels are in the copies' streams instead of a stream of their own, as a line over
@@ -85,42 +64,29 @@ std::optional<WaitingStreams> fit_waiting_streams(Observations& observations, Fi
   return std::nullopt;
 }
 
-// A link of a chain with copies consists of a copy, a kernel and two handovers; a link of a chain of kernels of a
-// kernel and one handover.
+// A link of a chain consists of a copy, a kernel and two handovers.
 std::optional<HandoverModel> fit_handovers(const Observations& observations, const LinkModel* link,
                                            Findings& findings) {
   const auto launch = single(observations, "launch.latency", "kernels", 1);
   HandoverModel model;
   bool complete = launch.has_value() && link != nullptr;
-  const auto take = [&](Handover& into, const std::optional<Handover>& found) {
-    complete = complete && found.has_value();
-    if (found) into = *found;
-  };
-  if (complete) take(model.kernels, handover(chain_periods(observations, "chain.kernels"), 4, {*launch, *launch}, 1));
   for (const bool to_device : {true, false}) {
     const std::string_view way = to_device ? "h2d" : "d2h";
     const std::vector<Observation> points = observations.of(fmt::format("chain.{}", way));
     const double bytes = points.empty() ? 0 : points.front().argument("bytes");
     const auto copy = single(observations, fmt::format("copy.pinned.{}", way), "bytes", bytes);
-    complete = complete && copy.has_value();
-    if (!complete) break;
-    const DirectionModel& direction = to_device ? link->h2d : link->d2h;
-    const WaitingStreams* waiting = link->waiting_streams ? &*link->waiting_streams : nullptr;
-    const double g = direction.per_byte.value.seconds;
-    const double g2 = direction.duplex ? direction.duplex->per_byte.value.seconds : g;
-    // Kernels that wait in several streams slow down the copies of a chain over these streams.
-    const auto work = [&](bool several) -> ChainLink {
-      const auto more = [&](Slowdown WaitingStreams::*slowdown) {
-        return several && waiting != nullptr ? (waiting->*slowdown).per_byte.value.seconds : 0.0;
-      };
-      const double alone = more(to_device ? &WaitingStreams::h2d : &WaitingStreams::d2h);
-      const double both = more(&WaitingStreams::duplex);
-      return {.idle = *copy + *launch + Uncertain::exact(bytes * alone),
-              .busy = *copy + *launch + Uncertain::exact(bytes * (g2 + both - g))};
-    };
     const auto chains = chain_periods(observations, fmt::format("chain.{}", way));
-    take(to_device ? model.h2d_same_stream : model.d2h_same_stream, handover(chains, 1, work(false), 2));
-    take(to_device ? model.h2d_other_stream : model.d2h_other_stream, handover(chains, 4, work(true), 2));
+    complete = complete && copy.has_value() && chains.contains(1) && chains.contains(4);
+    if (!complete) break;
+    // Kernels that wait in several streams slow down the copies of a chain over these streams.
+    const double slowdown =
+        link->waiting_streams
+            ? (to_device ? link->waiting_streams->h2d : link->waiting_streams->d2h).per_byte.value.seconds
+            : 0;
+    const Uncertain work = *copy + *launch;
+    (to_device ? model.h2d_same_stream : model.d2h_same_stream) = non_negative<Seconds>((chains.at(1) - work) / 2);
+    (to_device ? model.h2d_other_stream : model.d2h_other_stream) =
+        non_negative<Seconds>((chains.at(4) - (work + Uncertain::exact(bytes * slowdown))) / 2);
   }
   if (complete) return model;
   findings.missing.push_back({"gpus[0].handovers",

@@ -33,7 +33,8 @@ Uncertain interpolate(const std::map<Bytes, Uncertain>& table, Bytes size) {
   return (1 - share) * below->second + share * above->second;
 }
 
-/// Copies are not faster beside copies in the other direction. Samples that scatter far may say so, down to no time.
+/// Copies are not faster concurrent with copies in the other direction. Samples that scatter far may say so, down to no
+/// time.
 Interval<PerByte> no_faster_than(PerByte alone, const Uncertain& per_byte) {
   const auto limited = [&](PerByte one) { return std::max(one, alone); };
   const Interval<PerByte> measured = non_negative<PerByte>(per_byte);

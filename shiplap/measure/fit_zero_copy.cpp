@@ -1,4 +1,4 @@
-// Fit of zero-copy rates: kernels that access host memory over the link, alone and beside copies.
+// Fit of zero-copy rates: kernels that access host memory over the link, alone and concurrent with copies.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -40,7 +40,7 @@ std::optional<Interval<Bandwidth>> rate_without(Seconds besides, const Period& p
   return Interval<Bandwidth>{{bytes / flow.value}, {bytes / flow.high}, {bytes / flow.low}};
 }
 
-/// Limits the rate of copies beside kernels to that of copies alone.
+/// Limits the rate of copies concurrent with kernels to that of copies alone.
 Interval<Bandwidth> no_faster(const Interval<Bandwidth>& rate, const PerByte& alone) {
   const auto limited = [&](Bandwidth of) { return Bandwidth{std::min(of.bytes_per_second, 1 / alone.seconds)}; };
   return {limited(rate.value), limited(rate.low), limited(rate.high)};

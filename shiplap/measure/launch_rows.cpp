@@ -8,30 +8,20 @@
 namespace shiplap {
 namespace {
 
-// Chains in one stream and over several, alone and beside copies. Each is measured in two lengths, whose difference
-// contains no start and no end.
-auto chain_points(bool copies) {
-  return [copies](const Setting& setting) {
-    std::vector<Point> points;
-    for (const double streams : {1.0, 4.0})
-      for (const double busy : {0.0, 1.0}) {
-        if (busy > 0 && setting.info.copy_engines < 2) continue;
-        Arguments fixed{{"streams", streams}, {"busy", busy}};
-        if (copies) fixed["bytes"] = in_bytes(256_KiB);
-        points.push_back(point_over(fmt::format("over {} stream(s){}", streams, busy > 0 ? " beside copies" : ""),
-                                    "count", {8, 40}, fixed));
-      }
-    return points;
-  };
+// Chains in one stream and over several. Each is measured in two lengths, whose difference contains no start and no
+// end.
+std::vector<Point> chain_points(const Setting&) {
+  std::vector<Point> points;
+  for (const double streams : {1.0, 4.0})
+    points.push_back(point_over(fmt::format("over {} stream(s)", streams), "count", {8, 40},
+                                {{"streams", streams}, {"bytes", in_bytes(256_KiB)}}));
+  return points;
 }
-auto chain_of(Chain::Link link) {
-  return [link](MeasurableDevice& device, const Arguments& arguments) {
-    return chain(device, {.link = link,
-                          .count = whole(arguments, "count"),
-                          .streams = whole(arguments, "streams"),
-                          .busy = arguments.at("busy") > 0,
-                          .size = link == Chain::Link::kernels ? Bytes{} : bytes(arguments)});
-  };
+Trial chain_of_copies(CopyDirection way, MeasurableDevice& device, const Arguments& arguments) {
+  return chain(device, {.way = way,
+                        .count = whole(arguments, "count"),
+                        .streams = whole(arguments, "streams"),
+                        .size = bytes(arguments)});
 }
 Trial empty_kernels(MeasurableDevice& device, const Arguments& arguments) {
   return kernel_row(device, whole(arguments, "kernels"));
@@ -69,17 +59,12 @@ std::vector<PrimitiveRow> launch_rows() {
            counts_of("launches", {6, 48}, {{"followers", 4}}), followed_launches, clock);
   rows.add("launch.latency", "one empty kernel", counts_of("kernels", {1}), empty_kernels);
   rows.add("launch.gap", "empty kernels back to back", counts_of("kernels", {28, 224}), empty_kernels);
-  rows.add("chain.kernels", "empty kernels, each waiting for the one before it", chain_points(false),
-           chain_of(Chain::Link::kernels));
   rows.add_each_way("behind.{h2d|d2h}",
                     "a copy {to|from} the GPU submitted behind a kernel{ and its copy|} in another stream",
                     points_behind, behind);
   rows.add_each_way("chain.{h2d|d2h}",
                     "a copy {to|from} the GPU, an empty kernel, and so on, each waiting for the one before",
-                    chain_points(true), [](CopyDirection way, MeasurableDevice& device, const Arguments& arguments) {
-                      using enum Chain::Link;
-                      return chain_of(way == host_to_device ? to_device : from_device)(device, arguments);
-                    });
+                    chain_points, chain_of_copies);
   return rows.all;
 }
 

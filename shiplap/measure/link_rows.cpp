@@ -40,7 +40,7 @@ std::vector<Point> burst_points(const Setting& setting) {
   return points;
 }
 
-// A long burst and one an eighth as long, beside copies in the other direction that last longer.
+// A long burst and one an eighth as long, concurrent with copies in the other direction that last longer.
 std::vector<Point> duplex_points(const Setting& setting) {
   require_two_engines(setting);
   const std::vector<Bytes> sizes =
@@ -98,8 +98,9 @@ std::vector<PrimitiveRow> link_rows() {
   rows.add_each_way("copy.pinned.{h2d|d2h}", "one copy from {pinned memory to the GPU|the GPU to pinned memory}",
                     copy_points, copy_of(MemoryKind::pinned));
   rows.add_each_way("burst.pinned.{h2d|d2h}", "copies {to|from} the GPU back to back", burst_points, burst_of);
-  rows.add_each_way("duplex.pinned.{h2d|d2h}", "copies {to|from} the GPU back to back beside copies {from|to} it",
-                    duplex_points, [](CopyDirection way, MeasurableDevice&, const Arguments& arguments) {
+  rows.add_each_way("duplex.pinned.{h2d|d2h}",
+                    "copies {to|from} the GPU back to back concurrent with copies {from|to} it", duplex_points,
+                    [](CopyDirection way, MeasurableDevice&, const Arguments& arguments) {
                       return duplex_burst(way, bytes(arguments), whole(arguments, "copies"));
                     });
   rows.add_each_way("waiting.pinned.{h2d|d2h}",

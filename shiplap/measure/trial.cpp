@@ -21,12 +21,6 @@ Ends add_ends(Trial& trial, CopyDirection way, Bytes size, MemoryKind kind = Mem
   return {from, to};
 }
 
-/// Size and number of the background copies beside chains and sequences of kernels. At 55 GB/s (H200, PCIe 5 x16;
-/// profiles/h200.json) they take 3 ms in each direction, longer than any chain. On a link several times as fast they
-/// would end too early.
-constexpr Bytes load_size = 4_MiB;
-constexpr unsigned load_copies = 40;
-
 /// Bytes that a kernel streams between two pointer chases, to evict the data of the first one from the caches: five
 /// times the L2 cache of an H200 (50 MB, NVIDIA's white paper on the Hopper architecture).
 constexpr Bytes more_than_caches_hold = 256_MiB;
@@ -194,27 +188,19 @@ Trial followers(MeasurableDevice& device, unsigned launches, unsigned followers)
 }
 
 Trial chain(MeasurableDevice& device, const Chain& chain) {
-  const bool copies = chain.link != Chain::Link::kernels;
-  const auto way = chain.link == Chain::Link::from_device ? device_to_host : host_to_device;
   Trial trial;
   const Kernel empty = add_empty_kernel(trial, device);
-  const Ends ends = copies ? add_ends(trial, way, chain.size * chain.count) : Ends{};
+  const Ends ends = add_ends(trial, chain.way, chain.size * chain.count);
   std::vector<StreamId> streams;
   for (unsigned q = 0; q < chain.streams; ++q) streams.push_back(trial.schedule.add_stream(fmt::format("chain {}", q)));
   std::vector<OpId> before;
   for (unsigned i = 0; i < chain.count; ++i) {
     const StreamId stream = streams[i % chain.streams];
-    if (copies) {
-      Op copy = copy_op(ends, stream, chain.size, i);
-      copy.after = before;
-      before = {trial.schedule.add(copy)};
-    }
-    before = {trial.schedule.add(on_stream(stream, empty, i, before))};
+    Op copy = copy_op(ends, stream, chain.size, i);
+    copy.after = before;
+    before = {trial.schedule.add(on_stream(stream, empty, i, {trial.schedule.add(copy)}))};
   }
   trial.timed = streams[(chain.count - 1) % chain.streams];
-  if (!chain.busy) return trial;
-  for (const CopyDirection load : both_directions)
-    if (!copies || load != way) add_load(trial, load, load_size, load_copies);
   return trial;
 }
 

@@ -96,19 +96,12 @@ Trial kernel_row(MeasurableDevice&, unsigned count);
 /// follower.
 Trial followers(MeasurableDevice&, unsigned launches, unsigned followers);
 
-/// A chain in which every op waits for the one before it.
+/// A chain of a copy, an empty kernel, a copy and so on, in which every op waits for the one before it.
 struct Chain {
-  enum class Link : std::uint8_t {
-    kernels,      ///< empty kernels
-    to_device,    ///< an H2D copy and an empty kernel, repeated
-    from_device,  ///< a D2H copy and an empty kernel, repeated
-  };
-  Link link = Link::kernels;
-  unsigned count = 1;    ///< number of kernels
+  CopyDirection way = host_to_device;  ///< direction of the copies
+  unsigned count = 1;                  ///< number of copies, and of kernels
   unsigned streams = 1;  ///< number of streams; consecutive kernels, with their copies, are in consecutive streams
-  bool busy = false;     ///< runs 4 MiB copies beside the chain, in both directions or in the direction that the chain
-                         ///< does not use
-  Bytes size;            ///< size of a copy in the chain
+  Bytes size;            ///< size of a copy
 };
 Trial chain(MeasurableDevice&, const Chain&);
 
@@ -123,7 +116,7 @@ constexpr Bytes bytes_per_zero_copy_launch = 8_MiB;
 /// Bytes of a copy beside zero-copy kernels: 0.3 ms at the link rate of an H200, long compared with its fixed cost.
 constexpr Bytes long_copy_beside = 16_MiB;
 
-/// Size of the copies in a measurement beside kernels.
+/// Size of the copies in a measurement concurrent with kernels.
 inline Bytes copy_size_beside(const std::map<std::string, double>& arguments) {
   return {static_cast<std::uint64_t>(arguments.at("copy"))};
 }

@@ -1,4 +1,4 @@
-// Primitives of zero-copy kernels, alone and beside copies.
+// Primitives of zero-copy kernels, alone and concurrent with copies.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,14 +17,14 @@ namespace {
 /// enough. Where the background ends too early, the figure is too good.
 namespace seen_on_h200 {
 constexpr double fastest_copies = 60;     // copies alone
-constexpr double read_of_a_block = 1.5;   // least rate beside copies; 2.4 alone
-constexpr double written_by_a_block = 4;  // least rate beside copies; 10 alone
-constexpr double slowest_kernels = 20;    // least rate beside copies for any number of blocks; 27 was seen
+constexpr double read_of_a_block = 1.5;   // least rate concurrent with copies; 2.4 alone
+constexpr double written_by_a_block = 4;  // least rate concurrent with copies; 10 alone
+constexpr double slowest_kernels = 20;    // least rate concurrent with copies for any number of blocks; 27 was seen
 constexpr double fastest_kernels = 55;    // highest rate for any number of blocks
 constexpr double most_read_by_a_block = 3.5;
 constexpr double most_written_by_a_block = 20;
-constexpr double slowest_copies = 15;               // least rate beside kernels of few blocks
-constexpr double slowest_copies_of_full_gpu = 3.5;  // least rate beside kernels of more than two blocks per SM
+constexpr double slowest_copies = 15;               // least rate concurrent with kernels of few blocks
+constexpr double slowest_copies_of_full_gpu = 3.5;  // least rate concurrent with kernels of more than two blocks per SM
 }  // namespace seen_on_h200
 
 /// Number of blocks above which a launch moves `long_launch` bytes instead of `bytes_per_zero_copy_launch`. Such
@@ -96,7 +96,7 @@ std::vector<Point> flushed_mapped_points(const Setting& setting) {
 /// The largest grid of `mapped_points`, for rows about the memory or the order of the accesses.
 std::vector<Point> full_grid_points(const Setting& setting) { return {mapped_points(setting).back()}; }
 
-/// Points of zero-copy kernels beside copies, as in hybrid pipelines.
+/// Points of zero-copy kernels concurrent with copies, as in hybrid pipelines.
 std::vector<Point> points_beside(const Setting& setting,
                                  const std::function<std::pair<double, double>(std::uint64_t)>& counts) {
   std::vector<Point> points;
@@ -209,11 +209,11 @@ std::vector<PrimitiveRow> zero_copy_rows() {
                     managed_with(MemoryAdvice::accessed_by_gpu));
   for (const CopyDirection way : both_directions) {
     rows.add_way(way, "mapped.{read.beside.d2h|write.beside.h2d}",
-                 "kernels that {read|write} mapped host memory beside copies {from|to} the GPU", beside_points,
+                 "kernels that {read|write} mapped host memory concurrent with copies {from|to} the GPU", beside_points,
                  zero_copy_beside);
     rows.add_way(way, "copies.{d2h.beside.read|h2d.beside.write}",
-                 "copies {from|to} the GPU beside kernels that {read|write} mapped host memory", copies_beside_points,
-                 copies_beside);
+                 "copies {from|to} the GPU concurrent with kernels that {read|write} mapped host memory",
+                 copies_beside_points, copies_beside);
   }
   return rows.all;
 }

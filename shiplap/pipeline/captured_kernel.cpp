@@ -97,7 +97,7 @@ class LaunchCounts {
 }  // namespace
 
 Job as_captured(Device& device, Job job, const Limits& limits) {
-  if (device.info().is_virtual || !job.capturable) return job;
+  if (device.is_virtual() || !job.capturable) return job;
   const LaunchCounts counts(device, job, limits);
   counts.write_to(job);
   if (job.cost.resident_blocks == 0) job.cost.resident_blocks = counts.max_blocks_per_sm() * device.info().sm_count;

@@ -20,7 +20,7 @@ constexpr unsigned usable_percent_of_free_memory = 95;
 
 }  // namespace
 
-bool Node::has_gpu() const { return device != nullptr && !device->info().is_virtual; }
+bool Node::has_gpu() const { return device != nullptr && !device->is_virtual(); }
 
 Node node_of(Profile profile) {
   const Limits limits = limits_of(profile);

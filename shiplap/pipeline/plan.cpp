@@ -131,7 +131,7 @@ Plan plan(const Node& node, const Job& job, const PlanOptions& given) {
   const Facts facts = learn(node, job, options);
   const Profile profile = profile_of_gpus(node, options.space.gpus);
   Plan result{decide(profile, facts, {options.space, options.runs, options.may_pin})};
-  if (node.device != nullptr && node.device->info().is_virtual) result.virtual_device = node.device->info().id;
+  if (node.device != nullptr && node.device->is_virtual()) result.virtual_device = node.device->info().id;
   if (options.space.gpus > 1)
     result.ranking.assumptions.push_back(assumption_of_gpus(profile_of(node), options.space.gpus));
   if (options.race > Seconds{0}) result.race = race_of(*node.device, profile, options, result);

@@ -425,7 +425,7 @@ class Probe {
       if (is_output(array.role)) directions[0] += array.size;
     }
     const double fraction = static_cast<double>(chunk_) / static_cast<double>(job_.items);
-    double best = job_.cost.at(average_items(job_, launched_items(job_, chunk_))).count();
+    double best = job_.cost.launch_time(average_items(job_, launched_items(job_, chunk_))).count();
     for (const bool h2d : {false, true}) best = std::max(best, in_bytes(directions[h2d]) * fraction * per_byte(h2d));
     return chunk_ < job_.items && row.alone.back().work.value.count() > hopeless * best;
   }

@@ -84,9 +84,9 @@ JobSignature signature_of(const DeviceInfo& info, const Job& job, const Profile&
   JobSignature signature;
   signature.job = fmt::format("{}, {} launches, {} items a block", job.name.substr(0, job.name.find(':')), job.launches,
                               job.items_per_block);
-  signature.size =
-      fmt::format("items {}, kernel {}, memory {}, {} GPU(s)", size_class(static_cast<double>(job.items)),
-                  size_class(job.cost.at(job.items).count()), size_class(in_bytes(limits.device_memory)), gpus);
+  signature.size = fmt::format("items {}, kernel {}, memory {}, {} GPU(s)", size_class(static_cast<double>(job.items)),
+                               size_class(job.cost.launch_time(job.items).count()),
+                               size_class(in_bytes(limits.device_memory)), gpus);
   for (const Array& array : job.arrays) {
     signature.job += fmt::format("; {} {} of {} in {}", enum_name(array.role), array.name, to_string(array.element),
                                  to_string(array.memory));

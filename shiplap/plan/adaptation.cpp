@@ -55,7 +55,7 @@ TraceLevel Adaptation::trace_level(std::uint64_t batch) const {
 }
 
 double Adaptation::learned_factor(std::uint32_t choice) const {
-  return std::exp(learned_.at_or_typical(choice, ratio()));
+  return std::exp(learned_.ratio_or_typical(choice, ratio()));
 }
 
 bool Adaptation::is_late(std::uint32_t choice) const {
@@ -100,7 +100,7 @@ double Adaptation::kernel_residual(const BatchObservation& seen) const {
   const Seconds kernels = std::accumulate(seen.kernels.begin(), seen.kernels.end(), Seconds{0});
   const Seconds expects = expected(seen.choice).kernels;
   if (kernels <= Seconds{0} || expects <= Seconds{0}) return 0;
-  return std::log(kernels / expects) - learned_kernels_.at(seen.choice, ratio());
+  return std::log(kernels / expects) - learned_kernels_.ratio_of(seen.choice, ratio());
 }
 
 std::string Adaptation::test_kernels(const BatchObservation& seen) {
@@ -109,7 +109,7 @@ std::string Adaptation::test_kernels(const BatchObservation& seen) {
   // After a change of choice a small residual comes from the new chunks: the kernel itself is as it was. A large one is
   // a change of the kernel that happens at the same time.
   if (seen.choice == current_ && std::exchange(is_first_of_choice_, false) && std::abs(residual) <= most_learned) {
-    learned_kernels_.set(current_, ratio(), learned_kernels_.at(current_, ratio()) + residual);
+    learned_kernels_.set(current_, ratio(), learned_kernels_.ratio_of(current_, ratio()) + residual);
     return {};
   }
   const auto change = kernels_changed_.add(residual);
@@ -226,7 +226,7 @@ std::string Adaptation::explain_span(std::uint32_t choice, double change) {
     link_ = link;
     return fmt::format("batches take {} and kernels as long as before: the link", times_as_long(change));
   }
-  learned_.set(choice, ratio(), learned_.at_or_typical(choice, ratio()) + change);
+  learned_.set(choice, ratio(), learned_.ratio_or_typical(choice, ratio()) + change);
   return fmt::format("batches take {} beyond what was predicted", times_as_long(change));
 }
 
@@ -258,7 +258,7 @@ BatchDecision Adaptation::decide(std::uint64_t batch, std::string reason) {
   decision.period_to = period(decision.to);
   // A choice whose trial ended without a result is marked as known, so that it is not tried again and again.
   if (trial_ && trial_->compares() && !learned_.knows(trial_->choice, trial_->ratio))
-    learned_.set(trial_->choice, trial_->ratio, learned_.at_or_typical(trial_->choice, trial_->ratio));
+    learned_.set(trial_->choice, trial_->ratio, learned_.ratio_or_typical(trial_->choice, trial_->ratio));
   trial_.reset();
   quiet_batches_ = 0;
   agreeing_ = 0;

@@ -74,9 +74,10 @@ double least_time_per_item(const KernelCost& cost, std::uint64_t most) {
   for (const KernelCost::Point& point : cost.points) sizes.insert(sizes.end(), {point.items, up(point.items)});
   if (cost.cached_items > 0)
     sizes.insert(sizes.end(), {down(cost.cached_items), cost.cached_items, cost.cached_items + 1});
-  double least = cost.at(most).count() / static_cast<double>(most);
+  double least = cost.launch_time(most).count() / static_cast<double>(most);
   for (const std::uint64_t items : sizes)
-    if (items > 0 && items < most) least = std::min(least, cost.at(items).count() / static_cast<double>(items));
+    if (items > 0 && items < most)
+      least = std::min(least, cost.launch_time(items).count() / static_cast<double>(items));
   if (!cost.has_floor) return least;
   const double floor = cost.points.front().work.value.count();
   for (std::size_t i = 1; i + 1 < cost.points.size(); ++i) {

@@ -20,7 +20,7 @@ struct Profile;
 /// that its role says, and every GPU gets all of each array that stays on the GPU. At every moment the link is in
 /// one of the states whose rates the profile or the job knows, or slower: copies in one direction; copies in both
 /// directions, on a GPU with two copy engines; a zero-copy kernel that reads, writes or does both; such a kernel
-/// beside copies. A zero-copy kernel has the rates of the profile's tables and those that were measured of the
+/// concurrent with copies. A zero-copy kernel has the rates of the profile's tables and those that were measured of the
 /// job's own kernel. Where the profile has no such tables, a zero-copy kernel moves both directions at the rates of
 /// copies, also on a GPU with one copy engine, as eq 6 of van Werkhoven et al. 2014 has it. Jobs of pageable or managed
 /// arrays have the rates of staging by the driver and of moving pages too, beside those of pinned memory, because the

@@ -86,7 +86,7 @@ IdealOverlap ideal_overlap(const Job& job, const Profile& profile, std::uint32_t
     const Seconds copied = copies.ops.empty()
                                ? Seconds{0}
                                : simulate(copies, p, {.held = true}).timeline.makespan * static_cast<double>(shrunk);
-    const Seconds kernel = j.cost.at((j.items + gpus - 1) / gpus) + (latency ? latency->value : Seconds{0});
+    const Seconds kernel = j.cost.launch_time((j.items + gpus - 1) / gpus) + (latency ? latency->value : Seconds{0});
     return std::pair{copied, kernel};
   };
   std::tie(result.copies, result.kernel) = at(profile, job);

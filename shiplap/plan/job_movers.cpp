@@ -34,7 +34,7 @@ std::optional<Neighbour> neighbour_in(const Profile& profile, const Job& job) {
   const std::uint64_t groups = (job.items - 1) / std::max<std::uint64_t>(1, job.items_per_block) + 1;
   const double waves =
       static_cast<double>(groups * job.blocks_per_item_group) / static_cast<double>(job.cost.resident_blocks);
-  neighbour.thread_block = job.cost.at(job.items) / std::max(1.0, waves);
+  neighbour.thread_block = job.cost.launch_time(job.items) / std::max(1.0, waves);
   return neighbour;
 }
 

@@ -13,7 +13,7 @@ namespace shiplap {
 
 std::optional<KernelRates> kernel_rates(const Job& job) {
   if (job.cost.points.empty()) return std::nullopt;
-  KernelRates rates{.time = job.cost.at(job.items), .effective_bandwidth = {}, .gigaflops = {}};
+  KernelRates rates{.time = job.cost.launch_time(job.items), .effective_bandwidth = {}, .gigaflops = {}};
   if (!(rates.time > Seconds{0})) return std::nullopt;
   if (job.device_traffic.count > 0)
     rates.effective_bandwidth = harris_2012::effective_bandwidth(job.device_traffic, Bytes{}, rates.time);

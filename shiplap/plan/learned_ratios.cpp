@@ -13,7 +13,7 @@ std::size_t LearnedRatios::bin(double ratio) {
   return static_cast<std::size_t>(std::lround(std::clamp(middle + 2 * std::log2(ratio), 0.0, bins - 1.0)));
 }
 
-double LearnedRatios::at(std::size_t choice, double ratio) const {
+double LearnedRatios::ratio_of(std::size_t choice, double ratio) const {
   const std::vector<std::optional<double>>& known = of_.at(choice);
   const std::size_t wanted = bin(ratio);
   for (std::size_t distance = 0; distance < bins; ++distance) {
@@ -23,12 +23,12 @@ double LearnedRatios::at(std::size_t choice, double ratio) const {
   return 0;
 }
 
-double LearnedRatios::at_or_typical(std::size_t choice, double ratio) const {
-  if (knows(choice, ratio)) return at(choice, ratio);
+double LearnedRatios::ratio_or_typical(std::size_t choice, double ratio) const {
+  if (knows(choice, ratio)) return ratio_of(choice, ratio);
   std::vector<double> of_others;
   for (std::size_t other = 0; other < of_.size(); ++other)
-    if (knows(other, ratio)) of_others.push_back(at(other, ratio));
-  const double own = at(choice, ratio);
+    if (knows(other, ratio)) of_others.push_back(ratio_of(other, ratio));
+  const double own = ratio_of(choice, ratio);
   if (of_others.empty()) return own;
   return of_others.size() == 1 ? (of_others.front() + own) / 2 : median(of_others);
 }

@@ -15,11 +15,11 @@ class LearnedRatios {
   explicit LearnedRatios(std::size_t choices) : of_(choices, std::vector<std::optional<double>>(bins)) {}
 
   /// The error of the choice in the bin of `ratio`, else in its nearest known bin; 0 when none is known.
-  double at(std::size_t choice, double ratio) const;
+  double ratio_of(std::size_t choice, double ratio) const;
   /// The error of the choice in the bin of `ratio`. When it is not known, the error that is typical of the choices
   /// whose error is known, because a wrong estimate of the kernel's time affects all choices. When the error of only
   /// one choice is known, half of this error is returned, because it may be an error of that choice alone.
-  double at_or_typical(std::size_t choice, double ratio) const;
+  double ratio_or_typical(std::size_t choice, double ratio) const;
   /// Whether the error of the choice in the bin of `ratio` is known.
   bool knows(std::size_t choice, double ratio) const { return of_.at(choice)[bin(ratio)].has_value(); }
   /// Whether an error of the choice is known in any bin.

@@ -68,7 +68,7 @@ struct KernelLimits {
   double out = 0;
   double sum = 0;
 };
-/// The states of a kernel within its limits beside copies at given rates, of which all others are mixtures.
+/// The states of a kernel within its limits concurrent with copies at given rates, of which all others are mixtures.
 void add_corners(std::vector<LinkState>& states, const KernelLimits& kernel, const LinkState& copies) {
   const double out_of_rest = std::clamp(kernel.sum - kernel.in, 0.0, kernel.out);
   const double in_of_rest = std::clamp(kernel.sum - kernel.out, 0.0, kernel.in);
@@ -91,7 +91,7 @@ std::vector<RatesBeside> rates_beside(const std::vector<ZeroCopyBeside>& rows, d
 }
 
 /// The states with kernels that only access host memory, by the tables of the profile and the simulator's rules: alone,
-/// and beside copies in the opposite direction, in the same one, and in both.
+/// and concurrent with copies in the opposite direction, in the same one, and in both.
 void add_zero_copy_states(std::vector<LinkState>& states, const ZeroCopyModel& model,
                           const std::vector<LinkState>& copies) {
   const KernelLimits alone{fastest(model.read), fastest(model.write), 2 * fastest(model.both)};
@@ -101,7 +101,7 @@ void add_zero_copy_states(std::vector<LinkState>& states, const ZeroCopyModel& m
   for (const LinkState& copy : copies)
     for (const RatesBeside& reads : rates_beside(model.read_beside_d2h, alone.in))
       for (const RatesBeside& writes : rates_beside(model.write_beside_h2d, alone.out)) {
-        // A measured rate beside copies may exceed the one alone by what was not measured exactly.
+        // A measured rate concurrent with copies may exceed the one alone by what was not measured exactly.
         KernelLimits kernel{reads.kernel, writes.kernel, alone.sum};
         if (copy.in > 0) kernel.in = copy.out > 0 ? std::min(shared_in, reads.kernel) : shared_in;
         if (copy.out > 0) kernel.out = copy.in > 0 ? std::min(shared_out, writes.kernel) : shared_out;
@@ -114,8 +114,8 @@ void add_zero_copy_states(std::vector<LinkState>& states, const ZeroCopyModel& m
       }
 }
 
-/// The states with the job's own kernel as it was measured: alone, and beside the copies of the arrays that it does not
-/// access in host memory.
+/// The states with the job's own kernel as it was measured: alone, and concurrent with the copies of the arrays that it
+/// does not access in host memory.
 void add_measured_states(std::vector<LinkState>& states, const MeasuredZeroCopy& kernel, const LinkBytes& bytes,
                          const std::vector<LinkState>& copies) {
   const double in = (kernel.in ? bytes.inputs : 0) + (kernel.out ? bytes.inouts : 0);

@@ -202,10 +202,11 @@ std::vector<MoverTime> mover_times(const Profile& profile, std::uint16_t gpu, st
       limits.neighbour ? std::ranges::none_of(beside, [](const MutualSlowdown& row) { return row.added.has_value(); })
                        : limits.max_slowdown && beside.empty();
   if (is_missing)
-    throw Unsupported(fmt::format(
-        "profile {} does not say what movers and kernels beside them cost each other, so {} cannot be considered: "
-        "measure the node in full (shiplap measure), or do without",
-        figures.profile->name, limits.neighbour ? "`neighbour`" : "`max_slowdown`"));
+    throw Unsupported(
+        fmt::format("profile {} does not say what movers and kernels concurrent with them cost each other, so {} "
+                    "cannot be considered: "
+                    "measure the node in full (shiplap measure), or do without",
+                    figures.profile->name, limits.neighbour ? "`neighbour`" : "`max_slowdown`"));
   std::vector<MoverTime> times;
   add_copies(times, figures, set, limits);
   add_kernels(times, figures, set, limits);

@@ -39,7 +39,8 @@ struct MoverLimits {
 /// Times of a mover for a set of blocks, and its effect on a neighbour.
 struct MoverTime {
   Mover mover;  ///< the mover
-  /// Time from the call until the last block has arrived, beside the neighbour and without other traffic on the link.
+  /// Time from the call until the last block has arrived, concurrent with the neighbour and without other traffic on
+  /// the link.
   Seconds time{0};
   Bandwidth rate{};  ///< bytes of all blocks over `time`
   Seconds call{0};   ///< host time of the call or calls

@@ -78,7 +78,7 @@ class Forms {
     return {1, van_werkhoven_2014::eq6(at)};
   }
   const Job& job() const { return job_; }
-  Seconds job_time() const { return job_.cost.at(job_.items); }
+  Seconds job_time() const { return job_.cost.launch_time(job_.items); }
   std::uint32_t limit() const { return limit_; }
   Category category() const { return category_; }
 

@@ -28,7 +28,7 @@ double close_graph(Seconds time) { return std::max(0.005, microseconds(1) / time
 // Copies in batches add a call that older drivers lack.
 constexpr double close_batch = 0.002;
 
-// Zero-copy kernels beside copies are predicted to a few per cent only.
+// Zero-copy kernels concurrent with copies are predicted to a few per cent only.
 constexpr double close_shared = 0.05;
 
 // How complex a layout is. 0: each engine serves one stream; 1: each chunk has a stream; 2: chunks share streams.

@@ -23,21 +23,21 @@ struct BlockTime {
   Interval<Seconds> time;
   Interval<Seconds> call;  ///< host time of the call or calls
 };
-/// How much longer an op of a mover takes beside a kernel that fills the GPU, without the wait for SMs.
+/// How much longer an op of a mover takes concurrent with a kernel that fills the GPU, without the wait for SMs.
 struct MoveDelay {
   Interval<Seconds> per_move{};   ///< for each call
   Interval<Seconds> per_block{};  ///< for each block of the op
   Interval<Seconds> per_mib{};    ///< for each MiB of the op
 };
-/// How much longer a mover takes beside a kernel.
+/// How much longer a mover takes concurrent with a kernel.
 struct AddedToMover {
   /// Time that an op waits for SMs, in times of a thread block of the kernel. 0 for copies.
   Interval<double> wait{};
-  MoveDelay compute{};  ///< beside a kernel that only computes
-  MoveDelay memory{};   ///< beside a kernel that is bound by the device memory
+  MoveDelay compute{};  ///< concurrent with a kernel that only computes
+  MoveDelay memory{};   ///< concurrent with a kernel that is bound by the device memory
 };
-/// How much longer a mover and kernels beside it take while both run all the time. A kernel beside it is called its
-/// neighbour. Figures of kernels that are bound in part by device memory lie between the two.
+/// How much longer a mover and kernels concurrent with it take while both run all the time. A kernel concurrent with it
+/// is called its neighbour. Figures of kernels that are bound in part by device memory lie between the two.
 struct MutualSlowdown {
   std::uint32_t grid = 1;    ///< thread blocks of the mover's kernel; 0: copies by the copy engine
   Interval<double> compute;  ///< added time of a kernel that only computes, as a fraction of its time alone
@@ -51,8 +51,8 @@ struct BlockModel {
   /// Times by mover, kind of the pool's memory and direction, as in "batch pinned h2d" (`name_in_profile`). "host
   /// pinned h2d" is one host thread that gathers, and "host pinned d2h" one that scatters, without the link.
   std::map<std::string, std::vector<BlockTime>> movers;
-  std::vector<MutualSlowdown> beside_gather{};   ///< movers that read the pool, and kernels beside them
-  std::vector<MutualSlowdown> beside_scatter{};  ///< movers that write the pool, and kernels beside them
+  std::vector<MutualSlowdown> beside_gather{};   ///< movers that read the pool, and kernels concurrent with them
+  std::vector<MutualSlowdown> beside_scatter{};  ///< movers that write the pool, and kernels concurrent with them
 };
 
 /// The costs of moving blocks in one op.

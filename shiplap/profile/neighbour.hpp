@@ -5,7 +5,7 @@
 
 namespace shiplap {
 
-/// A kernel that fills the GPU beside a mover.
+/// A kernel that fills the GPU concurrent with a mover.
 struct Neighbour {
   /// How far the bandwidth of device memory limits the kernel, from 0 (the kernel only computes) to 1.
   double memory_bound = 1;

@@ -27,7 +27,7 @@
 namespace shiplap {
 
 /// Groups of parameters whose errors vary together because they were measured together. No simulated time depends on
-/// parameters of the group `none`, except on slowdowns beside movers, whose errors are left out.
+/// parameters of the group `none`, except on slowdowns concurrent with movers, whose errors are left out.
 enum class ParameterGroup : std::uint8_t { rates, gaps, latencies, submission, none };
 /// The groups that a prediction interval is made of.
 inline constexpr std::array parameter_groups{ParameterGroup::rates, ParameterGroup::gaps, ParameterGroup::latencies,
@@ -38,7 +38,7 @@ inline constexpr std::array parameter_groups{ParameterGroup::rates, ParameterGro
 enum class CostTerm : std::uint8_t {
   h2d_rate,        ///< time per byte of H2D copies, alone and in duplex
   d2h_rate,        ///< time per byte of D2H copies, alone and in duplex
-  zero_copy_rate,  ///< time per byte of zero-copy kernels, and of copies beside them
+  zero_copy_rate,  ///< time per byte of zero-copy kernels, and of copies concurrent with them
   gaps,
   latencies,
   submission,
@@ -149,11 +149,12 @@ void describe(V& v, Part& added, Tag tag) {
 }
 template <class V, Like<AddedToMover> Part>
 void describe(V& v, Part& added, Tag tag) {
-  v.value({"wait", tag, "Time until an op of the mover has SMs, in times of a thread block of the kernel beside it."},
+  v.value({"wait", tag,
+           "Time until an op of the mover has SMs, in times of a thread block of the kernel concurrent with it."},
           added.wait, fraction_quantity);
-  v.part("compute", added.compute, "Added to an op of the mover beside a kernel that only computes.", tag);
-  v.part("memory", added.memory, "Added to an op of the mover beside a kernel that is bound by the device memory.",
-         tag);
+  v.part("compute", added.compute, "Added to an op of the mover concurrent with a kernel that only computes.", tag);
+  v.part("memory", added.memory,
+         "Added to an op of the mover concurrent with a kernel that is bound by the device memory.", tag);
 }
 template <class V, Like<MutualSlowdown> Row>
 void describe(V& v, Row& row, Tag tag) {
@@ -164,25 +165,23 @@ void describe(V& v, Row& row, Tag tag) {
            "Added time of a kernel that is bound by the device memory, as a fraction of its time alone; for copies, at "
            "the rate of large copies."},
           row.memory, fraction_quantity);
-  v.optional_part("added", row.added, "How much longer the mover takes beside a kernel; null when it was not measured.",
-                  tag);
+  v.optional_part("added", row.added,
+                  "How much longer the mover takes concurrent with a kernel; null when it was not measured.", tag);
 }
 
 // --- parts
 
-template <class V, Like<Handover> Part>
-void describe(V& v, Part& handover) {
-  v.value({"idle", tags::latencies, "While no copies move in the opposite direction."}, handover.idle, time_quantity);
-  v.value(
-      {"busy", tags::latencies, "While copies move in the opposite direction; between kernels, while any copies move."},
-      handover.busy, time_quantity);
-}
 template <class V, Like<HandoverModel> Part>
 void describe(V& v, Part& model) {
-  constexpr std::string_view meaning =
-      "From the end of an op until an op that waits for it is ready. Same stream: the last op that the engine of the "
-      "waiting op served was of the same stream.";
-  for (const auto& [name, member] : handover_names) v.part(name, model.*member, meaning);
+  const auto value = [&](std::string_view name, auto& interval, std::string_view meaning) {
+    v.value({name, tags::latencies, meaning}, interval, time_quantity);
+  };
+  value("h2d_same_stream", model.h2d_same_stream,
+        "Between an H2D copy and a kernel, where the last op that the engine of the waiting op served was of its "
+        "stream.");
+  value("h2d_other_stream", model.h2d_other_stream, "The same, where the engine served another stream last.");
+  value("d2h_same_stream", model.d2h_same_stream, "Between a kernel and a D2H copy, same stream.");
+  value("d2h_other_stream", model.d2h_other_stream, "Between a kernel and a D2H copy, other stream.");
 }
 template <class V, Like<GpuModel> Part>
 void describe(V& v, Part& gpu) {
@@ -207,8 +206,8 @@ void describe(V& v, Part& gpu) {
       gpu.kernel_gap, time_quantity);
   v.optional_part(
       "handovers", gpu.handovers,
-      AbsentMeaning{"Times between a copy of the named direction and a kernel, in either order, and between "
-                    "kernels of different streams.",
+      AbsentMeaning{"Times from the end of a copy of the named direction until a kernel that waits for it is ready, or "
+                    "the other way round.",
                     "0"});
   v.optional_value({"resident_threads", tags::none, "Threads that the GPU holds at once."}, gpu.resident_threads,
                    threads_quantity);
@@ -272,10 +271,10 @@ void describe(V& v, Part& model) {
   v.rows({"write", "Kernels that write host memory."}, model.write, tags::zero_copy);
   v.rows({"both", "Kernels that read as much host memory as they write: rate in each direction."}, model.both,
          tags::zero_copy);
-  v.rows({"read_beside_d2h", "Kernels that read host memory beside copies to the host."}, model.read_beside_d2h,
-         tags::zero_copy);
-  v.rows({"write_beside_h2d", "Kernels that write host memory beside copies to the GPU."}, model.write_beside_h2d,
-         tags::zero_copy);
+  v.rows({"read_beside_d2h", "Kernels that read host memory concurrent with copies to the host."},
+         model.read_beside_d2h, tags::zero_copy);
+  v.rows({"write_beside_h2d", "Kernels that write host memory concurrent with copies to the GPU."},
+         model.write_beside_h2d, tags::zero_copy);
 }
 template <class V, Like<PageableModel> Part>
 void describe(V& v, Part& model) {
@@ -297,8 +296,10 @@ void describe(V& v, Part& model) {
   v.lists("movers", model.movers, tags::blocks,
           "Times by mover, kind of the pool's memory and direction, as in \"batch pinned h2d\". \"host\" is one host "
           "thread that gathers or scatters, without the link.");
-  v.rows({"beside_gather", "Movers that read the pool, and kernels beside them."}, model.beside_gather, tags::none);
-  v.rows({"beside_scatter", "Movers that write the pool, and kernels beside them."}, model.beside_scatter, tags::none);
+  v.rows({"beside_gather", "Movers that read the pool, and kernels concurrent with them."}, model.beside_gather,
+         tags::none);
+  v.rows({"beside_scatter", "Movers that write the pool, and kernels concurrent with them."}, model.beside_scatter,
+         tags::none);
 }
 template <class V, Like<LinkModel> Part>
 void describe(V& v, Part& link) {
@@ -314,7 +315,7 @@ void describe(V& v, Part& link) {
       "waiting_streams", link.waiting_streams,
       AbsentMeaning{"How much slower copies are while kernels of two or more streams wait for other engines.", "0"});
   v.optional_part("zero_copy", link.zero_copy,
-                  "Rates of kernels that do nothing but access pinned host memory, alone and beside copies.");
+                  "Rates of kernels that do nothing but access pinned host memory, alone and concurrent with copies.");
   v.optional_part("pageable", link.pageable, "Copies of pageable memory. The driver stages them while the host waits.");
   v.optional_part("managed", link.managed, "Managed memory.");
   v.optional_part("blocks", link.blocks, "Scattered blocks of a pool in host memory, moved in one op.");

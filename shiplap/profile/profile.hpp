@@ -95,14 +95,14 @@ struct ZeroCopyBeside {
   Interval<Bandwidth> kernel;  ///< rate of the kernel
   Interval<Bandwidth> copy;    ///< rate of the copy
 };
-/// Rates of kernels that only access pinned host memory, alone and beside copies. They are used for kernels that were
-/// not measured themselves (KernelCost::zero_copy).
+/// Rates of kernels that only access pinned host memory, alone and concurrent with copies. They are used for kernels
+/// that were not measured themselves (KernelCost::zero_copy).
 struct ZeroCopyModel {
   std::vector<ZeroCopyRate> read;                ///< kernels that read host memory
   std::vector<ZeroCopyRate> write;               ///< kernels that write host memory
   std::vector<ZeroCopyRate> both;                ///< kernels that read as much as they write: rate in each direction
-  std::vector<ZeroCopyBeside> read_beside_d2h;   ///< kernels that read host memory beside copies to the host
-  std::vector<ZeroCopyBeside> write_beside_h2d;  ///< kernels that write host memory beside copies to the GPU
+  std::vector<ZeroCopyBeside> read_beside_d2h;   ///< kernels that read host memory concurrent with copies to the host
+  std::vector<ZeroCopyBeside> write_beside_h2d;  ///< kernels that write host memory concurrent with copies to the GPU
 };
 /// A table of kernels alone, with its name in files.
 struct ZeroCopyRateName {
@@ -113,12 +113,12 @@ struct ZeroCopyRateName {
 inline constexpr std::array zero_copy_rate_names{ZeroCopyRateName{"read", &ZeroCopyModel::read},
                                                  ZeroCopyRateName{"write", &ZeroCopyModel::write},
                                                  ZeroCopyRateName{"both", &ZeroCopyModel::both}};
-/// A table of kernels beside copies, with its name in files.
+/// A table of kernels concurrent with copies, with its name in files.
 struct ZeroCopyBesideName {
   std::string_view name;                              ///< name in files
   std::vector<ZeroCopyBeside> ZeroCopyModel::*table;  ///< the table
 };
-/// All tables of kernels beside copies.
+/// All tables of kernels concurrent with copies.
 inline constexpr std::array zero_copy_beside_names{
     ZeroCopyBesideName{"read_beside_d2h", &ZeroCopyModel::read_beside_d2h},
     ZeroCopyBesideName{"write_beside_h2d", &ZeroCopyModel::write_beside_h2d}};
@@ -201,32 +201,15 @@ enum class EngineOrder : std::uint8_t { submission, readiness };
 /// started all its blocks (as GPUs with implicit synchronisation do) or has ended (as the papers' equations assume).
 enum class ImplicitSync : std::uint8_t { none, until_started, until_ended };
 
-/// Time from the end of an op until an op that waits for it is ready. The waiting op is in another stream, or another
-/// hardware unit (copy engine or SMs) performs it.
-struct Handover {
-  Interval<Seconds> idle;  ///< while no copies move in the opposite direction
-  Interval<Seconds> busy;  ///< while copies move in the opposite direction; between kernels, while any copies move
-};
-/// Handovers between a copy and a kernel, in either order, and between kernels of different streams. "Same stream": the
-/// last op that the waiting op's hardware unit performed was of the same stream. Otherwise the GPU switches streams.
+/// Handovers: times from the end of a copy until a kernel that waits for it is ready, or the other way round. "Same
+/// stream": the last op that the waiting op's hardware unit (copy engine or SMs) performed was of the same stream.
+/// Otherwise the GPU switches streams.
 struct HandoverModel {
-  Handover h2d_same_stream;   ///< between an H2D copy and a kernel
-  Handover h2d_other_stream;  ///< between an H2D copy and a kernel
-  Handover d2h_same_stream;   ///< between a kernel and a D2H copy
-  Handover d2h_other_stream;  ///< between a kernel and a D2H copy
-  Handover kernels;           ///< between kernels of different streams
+  Interval<Seconds> h2d_same_stream;   ///< between an H2D copy and a kernel
+  Interval<Seconds> h2d_other_stream;  ///< between an H2D copy and a kernel
+  Interval<Seconds> d2h_same_stream;   ///< between a kernel and a D2H copy
+  Interval<Seconds> d2h_other_stream;  ///< between a kernel and a D2H copy
 };
-/// A member of HandoverModel with its name in files and tables.
-struct HandoverName {
-  std::string_view name;            ///< name in files and tables
-  Handover HandoverModel::*member;  ///< the member
-};
-/// All members of HandoverModel.
-inline constexpr std::array handover_names{HandoverName{"h2d_same_stream", &HandoverModel::h2d_same_stream},
-                                           HandoverName{"h2d_other_stream", &HandoverModel::h2d_other_stream},
-                                           HandoverName{"d2h_same_stream", &HandoverModel::d2h_same_stream},
-                                           HandoverName{"d2h_other_stream", &HandoverModel::d2h_other_stream},
-                                           HandoverName{"kernels", &HandoverModel::kernels}};
 
 /// Parameters of one GPU. Profile::missing lists absent parameters.
 struct GpuModel {
@@ -351,7 +334,7 @@ CostAt cost_at(const DirectionModel&, Bytes size);
 Bandwidth rate_at(const std::vector<ZeroCopyRate>&, double in_flight);
 /// Rate of the kernel while a copy moves, interpolated as in `rate_at`.
 Bandwidth kernel_rate_at(const std::vector<ZeroCopyBeside>&, double in_flight);
-/// Rate of a copy beside the kernel, interpolated as in `rate_at` but constant below the first row.
+/// Rate of a copy concurrent with the kernel, interpolated as in `rate_at` but constant below the first row.
 Bandwidth copy_rate_at(const std::vector<ZeroCopyBeside>&, double in_flight);
 /// Time for `size` bytes by the rule of TimeAt. Throws Error when there is no row.
 Seconds time_at(const std::vector<TimeAt>&, Bytes size);

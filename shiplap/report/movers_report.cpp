@@ -46,7 +46,7 @@ std::string limits_text(const MoverLimits& limits, document::Detail detail) {
   std::string text;
   if (limits.neighbour)
     text = fmt::format(
-        "Times are those beside a neighbour, which is a kernel that fills the GPU. Device memory bounds it by "
+        "Times are those concurrent with a neighbour, which is a kernel that fills the GPU. Device memory bounds it by "
         "{}, and one of its thread blocks takes {}.",
         percent(limits.neighbour->memory_bound), to_string(limits.neighbour->thread_block));
   else

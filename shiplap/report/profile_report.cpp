@@ -84,7 +84,6 @@ class Lines {
   }
   template <class Part>
   void optional_part(std::string_view name, const std::optional<Part>& part, std::string_view) {
-    if constexpr (std::is_same_v<Part, HandoverModel>) return;  // a table of its own shows it
     if (!part) return;
     Lines inside;
     inside.prefix_ = prefix_ + text_of(name) + ", ";
@@ -121,14 +120,7 @@ std::map<std::string_view, std::string> remarks_on(const GpuModel& gpu, const Co
 std::string gpu_table(const GpuModel& gpu, const Conditions& conditions, const TextStyle& style) {
   Lines lines(remarks_on(gpu, conditions));
   describe(lines, gpu);
-  std::string out = heading(gpu.name, style) + lines.text;
-  if (!gpu.handovers) return out;
-  Table handovers{.columns = {{"handover"}, {"idle", Align::right}, {"busy (copies move)", Align::right}}};
-  for (const auto& [name, member] : handover_names) {
-    const Handover& handover = (*gpu.handovers).*member;
-    handovers.add({text_of(name), with_interval(handover.idle), with_interval(handover.busy)});
-  }
-  return out + "\n" + handovers.text(style, "  ");
+  return heading(gpu.name, style) + lines.text;
 }
 
 std::string zero_copy_tables(const ZeroCopyModel& model, const TextStyle& style) {
@@ -145,7 +137,7 @@ std::string zero_copy_tables(const ZeroCopyModel& model, const TextStyle& style)
                at(model.both, row.in_flight)});
   std::string out = alone.empty() ? "" : "\n  zero-copy kernels, by bytes in flight\n" + alone.text(style, "  ");
 
-  out += "\n  zero-copy kernels beside copies, GB/s of the kernel / of the copy\n";
+  out += "\n  zero-copy kernels concurrent with copies, GB/s of the kernel / of the copy\n";
   Table beside{.columns = {{"in flight", Align::right}, {"read, D2H", Align::right}, {"write, H2D", Align::right}}};
   for (const ZeroCopyBeside& row : model.write_beside_h2d) {
     std::vector<Cell> cells{to_string(row.in_flight)};

@@ -176,8 +176,8 @@ struct Stream {
   std::string name;             ///< name in messages and pictures
   Place place = Place::gpu(0);  ///< the GPU of the stream
   /// Whether thread blocks of its kernels start before waiting thread blocks of other streams' kernels (the highest
-  /// priority of cudaStreamCreateWithPriority). The kernel of a mover needs it beside a kernel that occupies the whole
-  /// GPU.
+  /// priority of cudaStreamCreateWithPriority). The kernel of a mover needs it concurrent with a kernel that occupies
+  /// the whole GPU.
   bool urgent = false;
 };
 

@@ -181,7 +181,7 @@ class OpCheck {
       add("{} is limited by device memory to {}; use 0 to 1", name(), kernel.memory_bound);
     if (!kernel.measured) return;
     time(kernel.measured->alone, "measured time alone");
-    time(kernel.measured->beside_copies, "measured time beside copies");
+    time(kernel.measured->beside_copies, "measured time concurrent with copies");
     const double factor = kernel.measured->copies_beside;
     if (!(factor > 0 && std::isfinite(factor)))
       add("{} makes copies take {} times as long; use a finite factor above 0", name(), factor);

@@ -15,8 +15,8 @@ class Link;
 
 /// Seconds that an op which moves blocks takes longer while other kernels fill the GPU.
 struct AddedBesideKernels {
-  double compute = 0;  ///< beside kernels that only compute
-  double memory = 0;   ///< beside kernels that are bound by the device memory
+  double compute = 0;  ///< concurrent with kernels that only compute
+  double memory = 0;   ///< concurrent with kernels that are bound by the device memory
   double wait = 0;     ///< until it has SMs, in times of a thread block of those kernels
 };
 /// Added time of kernels while blocks move beside them, as a fraction.
@@ -50,7 +50,7 @@ class Compute final : public Resource {
   /// Starts as many blocks as fit, and tells `KernelOrder` when the first and the last blocks of a kernel have started.
   void start_next(double now);
 
-  /// What moves blocks beside the kernels.
+  /// What moves blocks concurrent with the kernels.
   enum class By : std::uint8_t { mover_kernel, copies_to_device, copies_to_host };
   /// Sets how much longer kernels take from now on because of one mover.
   void set_slowdown(By, const KernelSlowdown&, double now);
@@ -58,7 +58,7 @@ class Compute final : public Resource {
   /// From now on `Link::update_progress` is called when the kernels beside ops on the link change.
   void affects(Link& link) { link_ = &link; }
   bool is_busy() const { return !running_cohorts_.empty(); }
-  /// How much longer such an op takes beside the kernels that run now, once it has SMs.
+  /// How much longer such an op takes concurrent with the kernels that run now, once it has SMs.
   double added(const AddedBesideKernels& op) const {
     return beside_.rate * (op.compute + (op.memory - op.compute) * beside_.memory_bound);
   }
@@ -114,7 +114,7 @@ class Compute final : public Resource {
   std::array<KernelSlowdown, 3> slowdowns_{};  // by `By`
   double memory_bound_ = 1;                    // Kernel::memory_bound of the kernel that started last
   double thread_block_ = 0;                    // Kernel::thread_block of the kernel that started last
-  Link* link_ = nullptr;                       // null when no op on the link depends on kernels beside it
+  Link* link_ = nullptr;                       // null when no op on the link depends on kernels concurrent with it
   Beside beside_;
   double full_speed_time_ = 0;             // the integral of `speed()` over time until `updated_`, in seconds
   double updated_ = 0;                     // time of the last call of `advance_clock`

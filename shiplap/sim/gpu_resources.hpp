@@ -30,7 +30,6 @@ struct GpuResources {
   }
 
   CopyEngine& copy_engine(bool to_device) { return to_device || figures.copy_engines < 2 ? h2d : d2h; }
-  bool copies_move() const { return h2d.is_occupied() || d2h.is_occupied(); }
 
   const Gpu& figures;
   KernelOrder kernels;

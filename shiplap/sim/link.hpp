@@ -24,7 +24,7 @@ class Link {
     zero_copy_ = &kernels;
   }
 
-  /// Is called when the kernels beside the transfers have changed.
+  /// Is called when the kernels concurrent with the transfers have changed.
   void kernels_changed(double now);
 
   /// Updates the progress of all transfers over the link, and their ends by the current rates.

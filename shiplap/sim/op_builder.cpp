@@ -116,7 +116,7 @@ void OpBuilder::describe_copy_over_link(const Copy& copy, OpState& state) {
   if (copy.measured > Seconds{0}) use_measured_time(copy.measured.count(), state);
 }
 
-// Beside copies of the opposite direction the copy becomes slower by the factor that the profile has.
+// Concurrent with copies of the opposite direction the copy becomes slower by the factor that the profile has.
 void OpBuilder::use_measured_time(double seconds, OpState& state) {
   CopyFigures& figures = state.copy;
   figures.latency = std::min(figures.latency, seconds);

@@ -35,12 +35,13 @@ SimParameters::SimParameters(const Profile& profile) : profile_(&profile) {
                  .concurrent_kernels = model.concurrent_kernels,
                  .launch_latency = or_zero(model.launch_latency),
                  .kernel_gap = or_zero(model.kernel_gap),
-                 .handovers = {}});
+                 .h2d_handover = {},
+                 .d2h_handover = {}});
     if (!model.handovers) continue;
-    for (std::size_t i = 0; i < handover_names.size(); ++i) {
-      const Handover& handover = (*model.handovers).*handover_names[i].member;
-      gpu.handovers[i] = {handover.idle.value.count(), handover.busy.value.count()};
-    }
+    gpu.h2d_handover = {model.handovers->h2d_same_stream.value.count(),
+                        model.handovers->h2d_other_stream.value.count()};
+    gpu.d2h_handover = {model.handovers->d2h_same_stream.value.count(),
+                        model.handovers->d2h_other_stream.value.count()};
   }
 }
 

@@ -25,18 +25,10 @@ struct CopyFigures {
   double duplex_waiting_per_byte = 0;  ///< added to `duplex_per_byte` meanwhile
 };
 
-/// The time from the end of an op until an op that waits for it is ready.
+/// The times from the end of an op until an op that waits for it is ready.
 struct HandoverFigures {
-  double idle = 0;
-  double busy = 0;  ///< while other copies move
-};
-/// The kinds of handovers between two ops, in the order of `handover_names`.
-enum class HandoverKind : std::uint8_t {
-  h2d_same_stream,
-  h2d_other_stream,
-  d2h_same_stream,
-  d2h_other_stream,
-  kernels
+  double same_stream = 0;   ///< where the resource of the waiting op served the same stream last
+  double other_stream = 0;  ///< where it served another stream last
 };
 
 struct Gpu {
@@ -47,7 +39,8 @@ struct Gpu {
   bool concurrent_kernels = true;
   double launch_latency = 0;
   double kernel_gap = 0;
-  std::array<HandoverFigures, handover_names.size()> handovers{};
+  HandoverFigures h2d_handover{};  ///< between an H2D copy and a kernel
+  HandoverFigures d2h_handover{};  ///< between a kernel and a D2H copy
 };
 
 /// Holds the parameters of a profile as plain numbers. For absent parameters it assumes the values that assumptions.hpp
@@ -76,7 +69,7 @@ class SimParameters {
                        Bytes block, std::uint64_t blocks) const;
   /// The time in which one host thread gathers or scatters blocks.
   double block_copy_by_host(std::uint16_t numa_node, bool gather, Bytes block, std::uint64_t blocks) const;
-  /// What a mover with a grid (0: copies) and kernels beside it cost each other.
+  /// What a mover with a grid (0: copies) and kernels concurrent with it cost each other.
   std::optional<MutualSlowdown> beside_mover(std::uint16_t gpu, std::uint16_t numa_node, bool gather,
                                              std::uint32_t grid) const;
   /// The costs of a prefetch of managed memory.

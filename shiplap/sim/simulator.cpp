@@ -246,22 +246,17 @@ void Simulator::ended(OpIndex index, double now) {
   gpus_[op.gpu].kernels.ended(index, now);
 }
 
-// The handover between a kernel and a copy has the figures of the copy's direction. The handover between two copies has
-// the figures of D2H when the first copy is D2H, and otherwise those of the direction of the second copy.
+// Kernels take over from each other without delay. The handover between a kernel and a copy has the figures of the
+// copy's direction. The handover between two copies has the figures of D2H when the first copy is D2H, and otherwise
+// those of the direction of the second copy.
 double Simulator::handover(const OpState& from, const OpState& to) const {
+  if (!from.is_copy() && !to.is_copy()) return 0;
   const GpuResources& gpu = gpus_[to.gpu];
-  const auto figures = [&](HandoverKind kind, bool busy) {
-    const HandoverFigures& both = gpu.figures.handovers[static_cast<std::size_t>(kind)];
-    return busy ? both.busy : both.idle;
-  };
-  if (!from.is_copy() && !to.is_copy()) return figures(HandoverKind::kernels, gpu.copies_move());
   const OpState& copy = from.is_copy() && (!to.is_copy() || !from.to_device) ? from : to;
   const StreamIndex last = to.is_copy() ? to.copy_engine->last_stream() : gpu.last_kernel_stream;
   const bool same_stream = last == no_stream || last == to.stream;
-  const HandoverKind kind = copy.to_device
-                                ? (same_stream ? HandoverKind::h2d_same_stream : HandoverKind::h2d_other_stream)
-                                : (same_stream ? HandoverKind::d2h_same_stream : HandoverKind::d2h_other_stream);
-  return figures(kind, copy.copy_engine->is_opposite_occupied());
+  const HandoverFigures& figures = copy.to_device ? gpu.figures.h2d_handover : gpu.figures.d2h_handover;
+  return same_stream ? figures.same_stream : figures.other_stream;
 }
 
 Timeline Simulator::timeline() const {

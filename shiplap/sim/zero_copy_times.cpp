@@ -39,12 +39,12 @@ Flows flows_of(const Schedule& schedule, const Kernel& kernel, std::uint16_t gpu
   return flows;
 }
 
-/// Rate of kernels that do not run beside copies, from a table that a published profile may lack.
+/// Rate of kernels that do not run concurrently with copies, from a table that a published profile may lack.
 double rate_alone(const Flows& flows, const std::vector<ZeroCopyRate>& rows, double in_flight) {
   return rate_at(flows.machine.known(rows, "kernels that access host memory"), in_flight).bytes_per_second;
 }
 
-/// The direction of the copies that move beside the kernel.
+/// The direction of the copies that move concurrently with the kernel.
 enum class CopiesBeside : std::uint8_t { none, to_device, from_device };
 
 /// The time of the kernel's reads, or of its writes, while copies of this direction move.

@@ -1,5 +1,5 @@
-// The times of zero-copy kernels, alone and beside copies. They come from measurements of the kernel itself, or else
-// from the link's tables of kernels that only access host memory.
+// The times of zero-copy kernels, alone and concurrent with copies. They come from measurements of the kernel itself,
+// or else from the link's tables of kernels that only access host memory.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct ZeroCopyTimes {
   double beside[2] = {};         ///< time of the kernel while copies move: [0] D2H, [1] H2D
   double copies_beside = 1;      ///< factor by which the time per byte of copies grows meanwhile
   double copy_per_byte[2] = {};  ///< least time per byte of copies meanwhile: [0] D2H, [1] H2D
-  AddedBesideKernels added{};    ///< added to the kernel beside other kernels
+  AddedBesideKernels added{};    ///< added to the kernel concurrent with other kernels
   KernelSlowdown slows{};        ///< added to other kernels meanwhile
 };
 /// Returns the measured times of the kernel where it has them. Otherwise the time is that of its work or that of its

@@ -61,7 +61,7 @@ void add_flows(const Job& job, Kernel& kernel, ItemRange range, const Limits& li
   const auto row = job.cost.zero_copy_at(in, out, max_blocks, blocks_of(job, range.count));
   if (!row) return;
   const std::uint64_t items = average_items(job, range);
-  const Seconds alone = std::max(row->at(items), job.cost.at(items));
+  const Seconds alone = std::max(row->at(items), job.cost.launch_time(items));
   kernel.measured = MeasuredFlow{
       .alone = alone, .beside_copies = std::max(alone, row->beside_at(items)), .copies_beside = row->copies_beside};
 }

@@ -71,7 +71,7 @@ std::optional<Work> paper_parameters(const Job& job, std::uint32_t chunks, const
               .d2h = direction(link->d2h, out),
               .in = in,
               .out = out,
-              .kernel = job.cost.at(job.items)};
+              .kernel = job.cost.launch_time(job.items)};
 }
 
 std::optional<Work> implicit_parameters(const Job& job, const Profile& profile) {
@@ -137,7 +137,7 @@ std::string all_assumptions(const Job& job, const Profile& profile, Seconds time
   if (std::ranges::any_of(job.arrays, [](const Array& array) { return array.prefix_of.has_value(); }))
     assumptions.emplace_back("no part of an array must be on the GPU before the first launch");
   const auto& latency = profile.gpus.front().launch_latency;
-  if (latency && time < job.cost.at(job.items) + latency->low)
+  if (latency && time < job.cost.launch_time(job.items) + latency->low)
     assumptions.emplace_back("the kernel starts without launch latency");
   return fmt::format("{}", fmt::join(assumptions, "; "));
 }

@@ -33,7 +33,7 @@ Seconds time_without_items(std::span<const KernelCost::Point> points) {
 
 EnumNames<Role> names_of(Role) { return role_names; }
 
-Seconds KernelCost::at(std::uint64_t items, std::uint64_t beside) const {
+Seconds KernelCost::launch_time(std::uint64_t items, std::uint64_t concurrent_items) const {
   if (points.empty())
     throw Error(
         "the time of the kernel is unknown: plan the job, which measures or derives it, or state it with "
@@ -49,12 +49,12 @@ Seconds KernelCost::at(std::uint64_t items, std::uint64_t beside) const {
   // Points beyond the cache have another rate, so they do not count for cached launches.
   if (cached_items > 0)
     while (known.size() > 1 && known.back().items > cached_items) known = known.first(known.size() - 1);
-  if (cached_items > 0 && items + beside > cached_items) {
+  if (cached_items > 0 && items + concurrent_items > cached_items) {
     const Point& whole = points.back();
     const Seconds launches = std::min(time_without_items(known), whole.work.value);
     const Seconds time = std::max(has_floor ? points[0].work.value : Seconds{0},
                                   launches + (whole.work.value - launches) * (x / in_rounds(whole.items)));
-    return items > cached_items ? time : std::max(time, at(items));
+    return items > cached_items ? time : std::max(time, launch_time(items));
   }
   if (known.size() == 1) return in_proportion_to(known[0]);
   std::size_t above = has_floor && known.size() > 2 ? 2 : 1;
@@ -215,7 +215,8 @@ Seconds time_of_threads(const Job& job, std::uint64_t items, std::uint64_t block
 }
 
 Seconds kernel_time(const Job& job, std::uint64_t items, std::uint64_t blocks, std::uint64_t at_once) {
-  const Seconds any_grid = job.cost.at(items, std::min(job.items, items * at_once) - std::min(job.items, items));
+  const Seconds any_grid =
+      job.cost.launch_time(items, std::min(job.items, items * at_once) - std::min(job.items, items));
   return blocks == 0 ? any_grid : std::max(any_grid, time_of_threads(job, items, blocks));
 }
 
@@ -354,7 +355,8 @@ LaunchGrid launch_grid(const Job& job, std::uint64_t items, std::uint64_t reside
   const std::uint64_t unit = job.blocks_per_item_group > 1 ? job.items_per_block : 1;
   const std::uint64_t as_if = (items + unit - 1) / unit * unit;
   const std::uint64_t together = fills ? (job.items + unit - 1) / unit * unit : as_if * at_once;
-  const Seconds at_full_rate = job.cost.at(together) * (static_cast<double>(as_if) / static_cast<double>(together));
+  const Seconds at_full_rate =
+      job.cost.launch_time(together) * (static_cast<double>(as_if) / static_cast<double>(together));
   const Seconds alone = kernel_time(job, items, 0, at_once);
   constexpr double least_fraction = 1e-6;  // keeps the quotient below finite
   constexpr double most_waves = 1e9;       // keeps the conversion to an integer in range

@@ -160,9 +160,9 @@ struct KernelCost {
   Seconds call{0};
   std::string origin;  ///< "measured", "stated", "derived from flops and bytes"; shown beside predictions
 
-  /// Time of a launch over `items` items while other launches over `beside` items share the cache. Throws Error when
-  /// there are no points.
-  Seconds at(std::uint64_t items, std::uint64_t beside = 0) const;
+  /// Time of a launch over `items` items while other launches over `concurrent_items` items share the cache. Throws
+  /// Error when there are no points.
+  Seconds launch_time(std::uint64_t items, std::uint64_t concurrent_items = 0) const;
   /// The zero-copy times for a grid of `blocks` blocks (0: the kernel's own grid, which has `own_blocks`). Between two
   /// measured grids the time of the smaller one is scaled by the number of blocks and never falls below the time of the
   /// larger one. Returns nullopt when neither this grid nor a smaller one was measured.

@@ -105,7 +105,7 @@ TEST(Eth2025, one_stream_on_the_h200_takes_both_copies_and_the_kernel_one_after_
   const LinkModel& link = opened.bench.profile.links.front();
   const Bytes bytes{4ull << 27};
   const Job job = find_workload("arccos:n=134217728,calls=1,precision=promoted").job;
-  const Seconds kernel = derived_cost(job, opened.bench.profile).at(job.items);
+  const Seconds kernel = derived_cost(job, opened.bench.profile).launch_time(job.items);
   const Seconds sum = bytes * link.h2d.per_byte.value + kernel + bytes * link.d2h.per_byte.value;
   EXPECT_NEAR(s.ms.at(1) / in_milliseconds(sum), 1, 0.01);
   EXPECT_LT(*s.most(), 3);
@@ -261,7 +261,8 @@ TEST(Eth2025, verdicts_on_calls_follow_the_data) {
 }
 
 TEST(Eth2025, the_peak_of_calls_is_looked_for_where_kernel_and_copies_take_as_long) {
-  // The ideal pipeline: copies of 1 ms each way beside a kernel of 0.04 ms a call, so that both take as long at 25.
+  // The ideal pipeline: copies of 1 ms each way concurrent with a kernel of 0.04 ms a call, so that both take as long
+  // at 25.
   const auto ideal = [](std::uint32_t calls) {
     const double kernel = 0.04 * calls;
     Sweep s = planted(calls, {{1, 2 + kernel}, {32, std::max(1.0, kernel)}});

@@ -164,12 +164,12 @@ TEST(SentencesOfWerkhoven2014, mapped_writes_and_copies_are_compared_in_figures)
   DuplexRates found{
       .alone = {{1e-10}, {1e-10}}, .copies = {{{1.3e-10}, {1.1e-10}}}, .mapped = {{{1.2e-10}, {1.1e-10}}}};
   EXPECT_THAT(named(judge_duplex(found), "contention").why,
-              HasSubstr("1.20 times as long beside mapped writes, and 1.30 times beside copies"));
+              HasSubstr("1.20 times as long concurrent with mapped writes, and 1.30 times concurrent with copies"));
   // By copies only the way to the host is slowed down, and mapped writes do nothing that counts.
   found.copies = {{1e-10}, {1.1e-10}};
   found.mapped = {{1.01e-10}, {1e-10}};
   EXPECT_THAT(named(judge_duplex(found), "contention").why,
-              HasSubstr("1.01 times as long beside mapped writes, and 1.00 times beside copies"));
+              HasSubstr("1.01 times as long concurrent with mapped writes, and 1.00 times concurrent with copies"));
 }
 
 TEST(SentencesOfWerkhoven2014, a_condition_is_better_turned_round_only_where_it_is) {

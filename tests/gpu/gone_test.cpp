@@ -180,7 +180,7 @@ TEST_F(OnGpu, whose_memory_another_process_takes_runs_what_is_prepared_and_refus
   for (int round = 0; round < 5; ++round) {
     workload.fill(arrays);
     before.run();
-    ASSERT_EQ(workload.verify(arrays), "") << "beside copies of another process";
+    ASSERT_EQ(workload.verify(arrays), "") << "concurrent with copies of another process";
   }
   EXPECT_THAT(message_of([&] { prepare(*device, job, all_at_once, node.limits); }),
               ::testing::AllOf(HasSubstr("of device memory are needed and"), HasSubstr("are free on cuda:0"),

@@ -135,7 +135,7 @@ TEST_F(JobsOnGpu, are_planned_and_run_from_vectors_and_pinned_when_that_is_asked
   const auto job = stencil.job();
   const Node node = node_of(*device, find_profile("h200"));
   const Plan made = plan(node, job);
-  EXPECT_GT(made.job.cost.at(rows), Seconds{0});  // measured
+  EXPECT_GT(made.job.cost.launch_time(rows), Seconds{0});  // measured
   Prepared prepared = prepare(*device, made, job);
   prepared.run();
   stencil.expect_right(prepared.schedule());

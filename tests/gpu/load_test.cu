@@ -108,7 +108,7 @@ TEST_F(LoadOnGpu, behind_a_stream_of_the_caller_that_never_ends_ends_at_its_limi
     Running cancelled = run_async(*device, prepared, stream);
     cancelled.cancel();
     EXPECT_THROW(cancelled.wait(), Cancelled);
-    prepared.run({.limit = Seconds{5}});  // in its own streams the job runs beside that kernel
+    prepared.run({.limit = Seconds{5}});  // in its own streams the job runs concurrently with that kernel
     EXPECT_EQ(job.wrong(), "");
   }
   EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);

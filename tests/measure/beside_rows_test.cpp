@@ -1,4 +1,4 @@
-// Rows of movers beside kernels that a device or the largest copy leaves out.
+// Rows of movers concurrent with kernels that a device or the largest copy leaves out.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -17,8 +17,8 @@ TEST(Figures, are_the_time_of_one_op_more_where_there_are_several_counts) {
       events("burst.pinned.h2d", {{"bytes", 1 << 20}, {"copies", 8}}, 5 + 8 * 20.0),
       events("burst.pinned.h2d", {{"bytes", 1 << 20}, {"copies", 64}}, 5 + 64 * 20.0),
       events("launch.latency", {{"kernels", 1}}, 3),
-      events("chain.d2h", {{"bytes", 1 << 18}, {"streams", 4}, {"busy", 1}, {"count", 8}}, 100),
-      events("chain.d2h", {{"bytes", 1 << 18}, {"streams", 4}, {"busy", 1}, {"count", 40}}, 420)};
+      events("chain.d2h", {{"bytes", 1 << 18}, {"streams", 4}, {"count", 8}}, 100),
+      events("chain.d2h", {{"bytes", 1 << 18}, {"streams", 4}, {"count", 40}}, 420)};
   const auto all = figures(measured);
   ASSERT_EQ(all.size(), 3u);
   EXPECT_EQ(name_of(all[0]), "burst.pinned.h2d, 1 MiB");
@@ -26,7 +26,7 @@ TEST(Figures, are_the_time_of_one_op_more_where_there_are_several_counts) {
   EXPECT_EQ(all[0].bytes, 1_MiB);
   EXPECT_EQ(name_of(all[1]), "launch.latency");
   EXPECT_NEAR(in_microseconds(all[1].time.value), 3, 1e-9);
-  EXPECT_EQ(name_of(all[2]), "chain.d2h, beside copies, 256 KiB, 4 streams");
+  EXPECT_EQ(name_of(all[2]), "chain.d2h, 256 KiB, 4 streams");
   EXPECT_NEAR(in_microseconds(all[2].time.value), 10, 1e-9);
   EXPECT_EQ(all[0].counts, (std::vector<double>{8, 64}));
   EXPECT_FALSE(all[2].bytes) << "a chain is not measured for its rate";

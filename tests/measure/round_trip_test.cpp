@@ -63,13 +63,14 @@ std::vector<Compared> compare_parameters(const Profile& truth, const Profile& fi
   EXPECT_EQ(found.engine_order, gpu.engine_order);
   EXPECT_EQ(found.implicit_sync, gpu.implicit_sync);
   EXPECT_TRUE(found.handovers);
-  for (const auto& [name, member] : handover_names) {
-    if (!found.handovers) break;
-    const Handover& planted = (*gpu.handovers).*member;
-    const Handover& handover = (*found.handovers).*member;
-    all.push_back({fmt::format("handover {} idle", name), planted.idle.value.count(), plain(handover.idle)});
-    all.push_back({fmt::format("handover {} busy", name), planted.busy.value.count(), plain(handover.busy)});
-  }
+  const auto add_handover = [&](const char* name, Interval<Seconds> HandoverModel::*member) {
+    if (!found.handovers) return;
+    all.push_back({name, ((*gpu.handovers).*member).value.count(), plain((*found.handovers).*member)});
+  };
+  add_handover("handover h2d, same stream", &HandoverModel::h2d_same_stream);
+  add_handover("handover h2d, other stream", &HandoverModel::h2d_other_stream);
+  add_handover("handover d2h, same stream", &HandoverModel::d2h_same_stream);
+  add_handover("handover d2h, other stream", &HandoverModel::d2h_other_stream);
   add("resident threads", gpu.resident_threads, found.resident_threads);
   add("memory bandwidth", gpu.memory_bandwidth, found.memory_bandwidth);
   add("copies inside the GPU", gpu.copy_bandwidth, found.copy_bandwidth);

@@ -104,14 +104,14 @@ TEST_F(TrialTest, makes_the_calls_that_followers_are_to_be_charged_for) {
 }
 
 TEST_F(TrialTest, lets_every_op_of_a_chain_wait_for_the_one_before_it) {
-  for (const Chain::Link link : {Chain::Link::kernels, Chain::Link::to_device, Chain::Link::from_device}) {
+  for (const CopyDirection way : both_directions) {
     for (const unsigned streams : {1u, 4u}) {
-      const Trial trial = chain(*device_, {.link = link, .count = 6, .streams = streams, .busy = false, .size = 4_KiB});
+      const Trial trial = chain(*device_, {.way = way, .count = 6, .streams = streams, .size = 4_KiB});
       EXPECT_TRUE(problems(trial.schedule).empty());
       EXPECT_EQ(trial.timed, StreamId{5 % streams});
       const Calls calls = calls_of(trial.schedule);
       EXPECT_EQ(calls.launches, 6u);
-      EXPECT_EQ(calls.copies, link == Chain::Link::kernels ? 0u : 6u);
+      EXPECT_EQ(calls.copies, 6u);
       EXPECT_EQ(calls.waits, streams == 1 ? 0u : 5u);
       for (std::size_t i = 1; i < trial.schedule.ops.size(); ++i) {
         const Op& op = trial.schedule.ops[i];
@@ -120,23 +120,6 @@ TEST_F(TrialTest, lets_every_op_of_a_chain_wait_for_the_one_before_it) {
       }
     }
   }
-}
-
-TEST_F(TrialTest, loads_the_direction_that_a_chain_leaves_free) {
-  const auto load_of = [&](Chain::Link link) {
-    const Trial trial = chain(*device_, {.link = link, .count = 2, .streams = 1, .busy = true, .size = 4_KiB});
-    EXPECT_TRUE(problems(trial.schedule).empty());
-    std::pair<unsigned, unsigned> load;
-    for (const Op& op : trial.schedule.ops) {
-      if (op.stream == trial.timed) continue;
-      const auto& copy = std::get<Copy>(op.what);
-      ++(direction(trial.schedule, copy) == CopyDirection::host_to_device ? load.first : load.second);
-    }
-    return load;
-  };
-  EXPECT_EQ(load_of(Chain::Link::kernels), (std::pair{40u, 40u}));
-  EXPECT_EQ(load_of(Chain::Link::to_device), (std::pair{0u, 40u}));
-  EXPECT_EQ(load_of(Chain::Link::from_device), (std::pair{40u, 0u}));
 }
 
 TEST_F(TrialTest, gives_the_stream_kernel_the_memory_it_works_on) {

@@ -38,7 +38,7 @@ TEST(Probe, probes_a_kernel_and_gets_back_the_cost_that_the_virtual_gpu_charges)
   ASSERT_GE(probed.points.size(), 2u);
   EXPECT_LE(probed.points.size(), 3u);
   for (const auto& point : probed.points)
-    EXPECT_NEAR(point.work.value / data.job().cost.at(point.items), 1, 1e-9) << point.items;
+    EXPECT_NEAR(point.work.value / data.job().cost.launch_time(point.items), 1, 1e-9) << point.items;
 }
 
 TEST(Probe, probes_the_cost_of_average_items_where_the_first_have_more_data) {
@@ -221,7 +221,7 @@ TEST(Run, measures_ideal_overlap_of_the_job_as_it_was_planned) {
   PlanOptions options;
   Plan planned = plan(node_of(*gpu, planted_profile()), job, options);
   ASSERT_FALSE(planned.job.cost.points.empty());
-  EXPECT_GT(planned.job.cost.at(x.size()), Seconds{0}) << "derived from the bytes of the arrays";
+  EXPECT_GT(planned.job.cost.launch_time(x.size()), Seconds{0}) << "derived from the bytes of the arrays";
   Job slow = job;
   slow.cost = {.points = {{x.size(), Interval<Seconds>::exact(milliseconds(50))}}, .origin = "stated"};
   planned = plan(node_of(*gpu, planted_profile()), slow, options);

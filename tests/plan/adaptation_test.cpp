@@ -17,8 +17,8 @@ namespace {
 constexpr std::uint32_t large = 0;  // chunks
 constexpr std::uint32_t small = 1;
 
-/// What a batch takes with kernels `k` times as long as planned and a link `l` times: copies of 100 us beside kernels
-/// of 50 us. Large chunks leave a part of the shorter one uncovered, small chunks cost something each.
+/// What a batch takes with kernels `k` times as long as planned and a link `l` times: copies of 100 us concurrent with
+/// kernels of 50 us. Large chunks leave a part of the shorter one uncovered, small chunks cost something each.
 SteadyState truth(std::uint32_t choice, double k, double l = 1) {
   const double copies = 100 * l;
   const double kernels = 50 * k;
@@ -229,7 +229,7 @@ TEST(Adaptation, looks_once_whether_what_one_choice_takes_beyond_its_prediction_
   EXPECT_EQ(watched.adaptation.link(), 1);
   ASSERT_EQ(watched.decisions.size(), 2u) << watched.text();
   EXPECT_EQ(watched.decisions[0].to, small) << "of which half of that is expected";
-  // 157 us of 135: a kernel as planned beside copies that take 1.2 times as long, and their fixed costs.
+  // 157 us of 135: a kernel as planned concurrent with copies that take 1.2 times as long, and their fixed costs.
   EXPECT_NEAR(watched.decisions[1].period_to / microseconds(125), truth(large, 1, 1.2).span / truth(large, 1).span,
               0.001);
   EXPECT_EQ(watched.adaptation.choice(60), large);

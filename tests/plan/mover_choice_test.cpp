@@ -373,7 +373,7 @@ TEST(MoverChoice, a_limit_without_measured_slowdowns_is_refused) {
   const BlockSet set{.block = 4_KiB, .blocks = 8};
   EXPECT_NO_THROW(choose_mover(profile, 0, 0, set));
   EXPECT_THAT(message_of([&] { choose_mover(profile, 0, 0, set, {.max_slowdown = 0.05}); }),
-              HasSubstr("does not say what movers and kernels beside them cost each other"));
+              HasSubstr("does not say what movers and kernels concurrent with them cost each other"));
 }
 
 TEST(MoverChoice, an_empty_set_and_limits_out_of_range_are_refused) {

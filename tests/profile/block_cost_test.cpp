@@ -194,7 +194,7 @@ TEST(MoveDelay, counts_ops_blocks_mebibytes_and_the_wait_for_thread_blocks) {
     const Neighbour neighbour{.memory_bound = memory_bound, .thread_block = microseconds(thread_block_us)};
     return in_microseconds(added_to_move(*beside.added, neighbour, {.block = 64_KiB, .blocks = 32}).value);
   };
-  // 2 MiB: at a grid of 8, 10 us a MiB beside computing kernels, and 5 us beside memory-bound ones.
+  // 2 MiB: at a grid of 8, 10 us a MiB concurrent with computing kernels, and 5 us beside memory-bound ones.
   EXPECT_NEAR(added(0, 0), 2 + 20, 1e-9);
   EXPECT_NEAR(added(1, 0), 3 + 10, 1e-9);
   EXPECT_NEAR(added(0.5, 0), 2.5 + 15, 1e-9);

@@ -211,7 +211,7 @@ TEST(BlocksBesideOps, of_copies_take_turns_with_copies_in_their_direction) {
 
 TEST(BlocksBesideOps, of_a_kernel_are_slower_beside_copies_by_the_links_tables_of_kernels) {
   // A kernel of one thread block has 512 · 128 B in flight. Where one row holds for all bytes in flight, the kernel
-  // reads at 40 GB/s alone and at 10 GB/s beside copies to the host, which then have 20 GB/s.
+  // reads at 40 GB/s alone and at 10 GB/s concurrent with copies to the host, which then have 20 GB/s.
   Profile profile = without_overheads();
   profile.links[0].zero_copy->read = {{4_KiB, gbs(40)}};
   profile.links[0].zero_copy->read_beside_d2h = {{4_KiB, gbs(10), gbs(20)}};
@@ -292,7 +292,7 @@ TEST(BlocksBesideOps, take_longer_beside_a_kernel_as_planted) {
     }
 }
 
-/// A gather beside a kernel of 1 ms that fills the GPU. `waves` is the number of waves of its thread blocks.
+/// A gather concurrent with a kernel of 1 ms that fills the GPU. `waves` is the number of waves of its thread blocks.
 struct BesideWaves {
   BlockBench b;
   OpId kernel = b.work(b.two, milliseconds(1), 1);
@@ -336,7 +336,7 @@ TEST(BlocksBesideOps, of_a_kernel_that_wait_slow_nothing_down_and_begin_at_the_l
 }
 
 TEST(BlocksBesideOps, of_a_kernel_slow_copies_in_the_gap_before_the_next_one_and_not_while_that_waits) {
-  // Copies have 50 GB/s, and 20 GB/s beside a mover's kernel.
+  // Copies have 50 GB/s, and 20 GB/s concurrent with a mover's kernel.
   Profile profile = without_overheads();
   profile.links[0].blocks = with_planted_waits(planted_blocks());
   profile.links[0].zero_copy->read = {{4_KiB, gbs(40)}};

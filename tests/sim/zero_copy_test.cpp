@@ -9,7 +9,8 @@
 namespace shiplap {
 namespace {
 
-// Copies at 1 GB/s; kernels read at 0.5 and write at 0.8 GB/s alone. Beside a copy each has 0.25, and the copy 0.4.
+// Copies at 1 GB/s; kernels read at 0.5 and write at 0.8 GB/s alone. Concurrent with a copy each has 0.25, and the copy
+// 0.4.
 Profile mapped_profile() {
   Profile p =
       paper_profile({.h2d = {Seconds{0}, PerByte{1e-9}, Seconds{0}}, .d2h = {Seconds{0}, PerByte{1e-9}, Seconds{0}}});

@@ -15,7 +15,7 @@ namespace shiplap {
 BlockCost planted_block_cost(const Mover&, bool to_device, Bytes block, std::uint64_t blocks);
 /// The planted time in which one host thread gathers or scatters.
 Seconds planted_host_time(bool gather, Bytes block, std::uint64_t blocks);
-/// What the planted movers with a grid (0: copies) take longer beside a kernel.
+/// What the planted movers with a grid (0: copies) take longer concurrent with a kernel.
 MoveDelay planted_added(std::uint32_t grid, bool memory_bound);
 /// How long they wait for SMs, in times of a thread block of that kernel.
 double planted_wait(std::uint32_t grid);

@@ -15,16 +15,11 @@ CopyCost cost(Bytes size, double latency_overhead_us, double gap_us) {
 }
 
 HandoverModel handovers() {
-  return {.h2d_same_stream = {us(2.7), us(3.1)},
-          .h2d_other_stream = {us(4.1), us(4.7)},
-          .d2h_same_stream = {us(3.2), us(4.3)},
-          .d2h_other_stream = {us(4.2), us(7.4)},
-          .kernels = {us(0.4), us(3.2)}};
+  return {
+      .h2d_same_stream = us(2.9), .h2d_other_stream = us(3.9), .d2h_same_stream = us(3.5), .d2h_other_stream = us(3.9)};
 }
 HandoverModel no_handovers() {
-  HandoverModel model;
-  for (const auto& [name, member] : handover_names) model.*member = {us(0), us(0)};
-  return model;
+  return {.h2d_same_stream = us(0), .h2d_other_stream = us(0), .d2h_same_stream = us(0), .d2h_other_stream = us(0)};
 }
 
 ZeroCopyModel zero_copy() {

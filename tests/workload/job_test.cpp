@@ -16,16 +16,16 @@ TEST(KernelCost, is_a_line_through_the_two_largest_points_and_never_below_the_sm
   // A full GPU takes 10 µs + 1 µs an item; a launch that does not fill it takes 25 µs at least.
   const KernelCost cost{
       .points = {point(4, 25), point(32, 42), point(1000, 1010)}, .has_floor = true, .origin = "test"};
-  EXPECT_NEAR(in_microseconds(cost.at(2000)), 2010, 1e-9);
-  EXPECT_NEAR(in_microseconds(cost.at(500)), 510, 1e-9);
-  EXPECT_NEAR(in_microseconds(cost.at(20)), 30, 1e-9);
-  EXPECT_NEAR(in_microseconds(cost.at(10)), 25, 1e-9);
-  EXPECT_NEAR(in_microseconds(cost.at(1)), 25, 1e-9);
+  EXPECT_NEAR(in_microseconds(cost.launch_time(2000)), 2010, 1e-9);
+  EXPECT_NEAR(in_microseconds(cost.launch_time(500)), 510, 1e-9);
+  EXPECT_NEAR(in_microseconds(cost.launch_time(20)), 30, 1e-9);
+  EXPECT_NEAR(in_microseconds(cost.launch_time(10)), 25, 1e-9);
+  EXPECT_NEAR(in_microseconds(cost.launch_time(1)), 25, 1e-9);
 }
 
 TEST(KernelCost, is_proportional_with_one_point_and_refused_without_any) {
-  EXPECT_NEAR(in_microseconds(KernelCost{.points = {point(100, 50)}, .origin = ""}.at(10)), 5, 1e-9);
-  EXPECT_THROW(KernelCost{}.at(10), Error);
+  EXPECT_NEAR(in_microseconds(KernelCost{.points = {point(100, 50)}, .origin = ""}.launch_time(10)), 5, 1e-9);
+  EXPECT_THROW(KernelCost{}.launch_time(10), Error);
 }
 
 TEST(Split, covers_all_items_once_with_pieces_that_differ_by_at_most_one) {
@@ -108,36 +108,36 @@ TEST(KernelCost, takes_a_small_launch_as_long_as_its_busiest_multiprocessor) {
   // One block for each of 4 SMs takes 25 µs, and 10 more items 10 µs more.
   const KernelCost cost{
       .points = {point(4, 25), point(32, 42), point(1000, 1010)}, .has_floor = true, .origin = "measured"};
-  EXPECT_NEAR(in_microseconds(cost.at(21)), 34, 1e-9) << "as 24";
-  EXPECT_NEAR(in_microseconds(cost.at(24)), 34, 1e-9);
-  EXPECT_NEAR(in_microseconds(cost.at(33)), 46, 1e-9) << "as 36";
-  EXPECT_NEAR(in_microseconds(cost.at(1)), 25, 1e-9);
+  EXPECT_NEAR(in_microseconds(cost.launch_time(21)), 34, 1e-9) << "as 24";
+  EXPECT_NEAR(in_microseconds(cost.launch_time(24)), 34, 1e-9);
+  EXPECT_NEAR(in_microseconds(cost.launch_time(33)), 46, 1e-9) << "as 36";
+  EXPECT_NEAR(in_microseconds(cost.launch_time(1)), 25, 1e-9);
 }
 
 TEST(KernelCost, takes_pieces_of_a_launch_that_is_the_floor_as_long_as_all_of_it) {
   const KernelCost one{.points = {point(64, 15)}, .has_floor = true, .origin = "measured"};
-  EXPECT_NEAR(in_microseconds(one.at(64)), 15, 1e-9);
-  EXPECT_NEAR(in_microseconds(one.at(1)), 15, 1e-9);
+  EXPECT_NEAR(in_microseconds(one.launch_time(64)), 15, 1e-9);
+  EXPECT_NEAR(in_microseconds(one.launch_time(1)), 15, 1e-9);
   const KernelCost two{.points = {point(8, 230), point(32, 830)}, .has_floor = true, .origin = "measured"};
-  EXPECT_NEAR(in_microseconds(two.at(1)), 230, 1e-9);
-  EXPECT_NEAR(in_microseconds(two.at(20)), 630, 1e-9) << "as 24";
+  EXPECT_NEAR(in_microseconds(two.launch_time(1)), 230, 1e-9);
+  EXPECT_NEAR(in_microseconds(two.launch_time(20)), 630, 1e-9) << "as 24";
 }
 
 TEST(KernelCost, is_what_was_measured_where_a_launch_has_few_more_blocks_than_the_gpu_has_multiprocessors) {
   // 132 blocks of 1024 items, and 140 blocks: two for the busiest SM.
   const KernelCost cost{.points = {point(135168, 135), point(142976, 172)}, .has_floor = true, .origin = "measured"};
-  EXPECT_NEAR(in_microseconds(cost.at(142976)), 172, 1e-9);
-  EXPECT_NEAR(in_microseconds(cost.at(270336)), 172, 1e-9) << "two blocks each";
-  EXPECT_NEAR(in_microseconds(cost.at(270337)), 209, 1e-9) << "three for the busiest";
-  EXPECT_NEAR(in_microseconds(cost.at(71488)), 135, 1e-9);
+  EXPECT_NEAR(in_microseconds(cost.launch_time(142976)), 172, 1e-9);
+  EXPECT_NEAR(in_microseconds(cost.launch_time(270336)), 172, 1e-9) << "two blocks each";
+  EXPECT_NEAR(in_microseconds(cost.launch_time(270337)), 209, 1e-9) << "three for the busiest";
+  EXPECT_NEAR(in_microseconds(cost.launch_time(71488)), 135, 1e-9);
 }
 
 TEST(KernelCost, is_no_slower_than_between_the_floor_and_the_next_point_where_small_launches_are_faster) {
   const KernelCost cost{
       .points = {point(30, 150), point(270, 875), point(7980, 22400)}, .has_floor = true, .origin = ""};
-  EXPECT_NEAR(in_microseconds(cost.at(30)), 150, 1e-9);
-  EXPECT_NEAR(in_microseconds(cost.at(120)), 150 + 90.0 / 240 * 725, 1e-9) << "the line from 270 on says 456";
-  EXPECT_NEAR(in_microseconds(cost.at(7980)), 22400, 1e-9);
+  EXPECT_NEAR(in_microseconds(cost.launch_time(30)), 150, 1e-9);
+  EXPECT_NEAR(in_microseconds(cost.launch_time(120)), 150 + 90.0 / 240 * 725, 1e-9) << "the line from 270 on says 456";
+  EXPECT_NEAR(in_microseconds(cost.launch_time(7980)), 22400, 1e-9);
 }
 
 TEST(KernelCost, of_what_the_cache_keeps_is_not_mixed_with_that_of_more) {
@@ -146,16 +146,16 @@ TEST(KernelCost, of_what_the_cache_keeps_is_not_mixed_with_that_of_more) {
                   .has_floor = true,
                   .cached_items = 100,
                   .origin = ""};
-  EXPECT_NEAR(in_microseconds(cost.at(5)), 11, 1e-9) << "the floor";
-  EXPECT_NEAR(in_microseconds(cost.at(50)), 51, 1e-9);
-  EXPECT_NEAR(in_microseconds(cost.at(100)), 101, 1e-9);
-  EXPECT_NEAR(in_microseconds(cost.at(110)), 1 + 2999 * 0.11, 1e-9) << "a line from 100 to 1000 says 133";
-  EXPECT_NEAR(in_microseconds(cost.at(1000)), 3000, 1e-9);
-  EXPECT_NEAR(in_microseconds(cost.at(50, 50)), 51, 1e-9) << "the cache keeps both";
-  EXPECT_NEAR(in_microseconds(cost.at(50, 60)), 1 + 2999 * 0.05, 1e-9) << "it keeps neither";
+  EXPECT_NEAR(in_microseconds(cost.launch_time(5)), 11, 1e-9) << "the floor";
+  EXPECT_NEAR(in_microseconds(cost.launch_time(50)), 51, 1e-9);
+  EXPECT_NEAR(in_microseconds(cost.launch_time(100)), 101, 1e-9);
+  EXPECT_NEAR(in_microseconds(cost.launch_time(110)), 1 + 2999 * 0.11, 1e-9) << "a line from 100 to 1000 says 133";
+  EXPECT_NEAR(in_microseconds(cost.launch_time(1000)), 3000, 1e-9);
+  EXPECT_NEAR(in_microseconds(cost.launch_time(50, 50)), 51, 1e-9) << "the cache keeps both";
+  EXPECT_NEAR(in_microseconds(cost.launch_time(50, 60)), 1 + 2999 * 0.05, 1e-9) << "it keeps neither";
   cost = {.points = {point(100, 100), point(1000, 3000)}, .cached_items = 100, .origin = ""};
-  EXPECT_NEAR(in_microseconds(cost.at(50)), 50, 1e-9) << "without a floor";
-  EXPECT_NEAR(in_microseconds(cost.at(101)), 303, 1e-9) << "one point of what is kept says nothing of launches";
+  EXPECT_NEAR(in_microseconds(cost.launch_time(50)), 50, 1e-9) << "without a floor";
+  EXPECT_NEAR(in_microseconds(cost.launch_time(101)), 303, 1e-9) << "one point of what is kept says nothing of launches";
 }
 
 TEST(KernelCost, divides_the_work_of_threads_among_the_blocks_that_run_in_whole_rounds) {

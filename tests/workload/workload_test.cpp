@@ -139,7 +139,7 @@ TEST(WorkloadFile, is_read_and_refused_with_the_file_and_the_key) {
   write(R"({"schema":"shiplap/workload","version":1,"in":"1GiB","out":"512MiB","kernel":"12ms"})");
   const Workload w = find_workload(path.string(), {});
   EXPECT_EQ(w.job.arrays[0].size, 1_GiB);
-  EXPECT_NEAR(in_milliseconds(w.job.cost.at(w.job.items)), 12, 1e-9);
+  EXPECT_NEAR(in_milliseconds(w.job.cost.launch_time(w.job.items)), 12, 1e-9);
   EXPECT_EQ(bytes_read(w.job), 1_GiB);
   write(R"({"schema":"shiplap/workload","version":1,"in":"1GiB","out":"512MiB","kernel":"12ms","reads":3})");
   EXPECT_EQ(bytes_read(find_workload(path.string(), {}).job), 3_GiB);
@@ -160,14 +160,14 @@ TEST(WorkloadFile, is_read_and_refused_with_the_file_and_the_key) {
 TEST(DerivedCost, is_the_larger_of_bytes_and_operations_over_what_the_kernel_reaches_of_the_limits_and_says_so) {
   const Profile profile = planted_profile();  // 4300 GB/s and 60 Tflop/s
   const Workload light = find_workload("saxpy:n=1000000", {});
-  EXPECT_NEAR(in_microseconds(derived_cost(light.job, profile).at(1000000)), 12e6 / 4300e9 * 1e6 / 0.9, 1e-9);
+  EXPECT_NEAR(in_microseconds(derived_cost(light.job, profile).launch_time(1000000)), 12e6 / 4300e9 * 1e6 / 0.9, 1e-9);
   const Workload heavy = find_workload("scalar-add:in=4000000,out=4000000,iterations=1000", {});
-  EXPECT_NEAR(in_microseconds(derived_cost(heavy.job, profile).at(1000000)), 1e9 / 60e12 * 1e6 / 0.88, 1e-6);
+  EXPECT_NEAR(in_microseconds(derived_cost(heavy.job, profile).launch_time(1000000)), 1e9 / 60e12 * 1e6 / 0.88, 1e-6);
   EXPECT_NE(derived_cost(light.job, profile).origin.find("derived from bytes and operations over 90 %"),
             std::string::npos);
   const Workload twice_as_wide =
       find_workload("pop-state:nx=1000,ny=1000,nz=1", {});  // 40 operations and 24 bytes a point
-  EXPECT_NEAR(in_microseconds(derived_cost(twice_as_wide.job, profile).at(1)), 24e6 / 4300e9 * 1e6 / 0.73, 1e-6);
+  EXPECT_NEAR(in_microseconds(derived_cost(twice_as_wide.job, profile).launch_time(1)), 24e6 / 4300e9 * 1e6 / 0.73, 1e-6);
 }
 
 }  // namespace

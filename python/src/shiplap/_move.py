@@ -110,7 +110,7 @@ def move(
     block
         Size of a block in bytes, where it is not a row.
     max_slowdown
-        Most time that a kernel beside the move may lose, as a fraction; None for no limit.
+        Most time that a kernel concurrent with the move may lose, as a fraction; None for no limit.
 
     Returns
     -------

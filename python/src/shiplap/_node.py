@@ -267,9 +267,9 @@ class Node:
         regular
             Whether the blocks are at equal distances.
         max_slowdown
-            Most time that a kernel beside the move may lose, as a fraction; None for no limit.
+            Most time that a kernel concurrent with the move may lose, as a fraction; None for no limit.
         memory_bound, thread_block
-            A kernel beside the move: how far device memory bounds it (0 to 1), and seconds of a thread block.
+            A kernel concurrent with the move: how far device memory bounds it (0 to 1), and seconds of a thread block.
         """
         numbers = several("counts", counts, lambda name, value: whole(name, value, 1))
         if not numbers:

@@ -39,25 +39,21 @@ class CudaDevice final : public MeasurableDevice {
     const CallersGpu callers(api_);
     for (const int gpu : gpus) set_up(gpu);
     if (const auto nodes = numa_nodes_by_distance(api_, index_); !nodes.empty()) gpus_.host_node = nodes.front();
+    facts_ = lasting_facts();
   }
 
   DeviceInfo info() const override {
     const CallersGpu callers(api_);
     select();
-    DeviceInfo result = gpu_facts(api_, index_);
-    result.id = fmt::format("cuda:{}", fmt::join(gpus_.gpus, ","));
+    DeviceInfo result = facts_;
     const auto [free, total] = memory();
     result.memory = total;
     result.free_memory = free;
-    result.gpus = static_cast<unsigned>(gpus_.gpus.size());
     result.peer_access = gpus_.peers->possible();
-    if (gpus_.gpus.size() > 1) {
-      std::vector<std::string> addresses;
-      for (const int gpu : gpus_.gpus) addresses.push_back(pci_bus_id(api_, gpu));
-      result.conditions["gpus.pci_bus_ids"] = fmt::format("{}", fmt::join(addresses, " "));
-    }
     return result;
   }
+
+  bool is_virtual() const override { return false; }
 
   Conditions state() const override { return gpu_state(real_nvml(), pci_bus_id(api_, index_)); }
 
@@ -199,6 +195,19 @@ class CudaDevice final : public MeasurableDevice {
   }
 
  private:
+  /// What does not change while the device is open. Reading it takes milliseconds, and plans ask several times.
+  DeviceInfo lasting_facts() const {
+    DeviceInfo result = gpu_facts(api_, index_);
+    result.id = fmt::format("cuda:{}", fmt::join(gpus_.gpus, ","));
+    result.gpus = static_cast<unsigned>(gpus_.gpus.size());
+    if (gpus_.gpus.size() > 1) {
+      std::vector<std::string> addresses;
+      for (const int gpu : gpus_.gpus) addresses.push_back(pci_bus_id(api_, gpu));
+      result.conditions["gpus.pci_bus_ids"] = fmt::format("{}", fmt::join(addresses, " "));
+    }
+    return result;
+  }
+
   void set_up(int gpu) {
     select(gpu);
     // Loading the kernels here gives a message about the GPU when this build has no code for it.
@@ -280,6 +289,7 @@ class CudaDevice final : public MeasurableDevice {
   const RangeApi& ranges_;
   int index_;  // number of the first GPU, which `info` describes
   GpuSet gpus_;
+  DeviceInfo facts_;
   std::vector<std::unique_ptr<DevicePattern>> patterns_;  // pattern kernels by GPU
 };
 
