@@ -34,7 +34,9 @@ struct Point {
 struct Series {
   std::string name{};
   std::vector<Point> points{};
-  bool is_line = true;  ///< whether a line joins the points; they are then sorted by `x`
+  bool is_line = true;   ///< whether a line joins the points; they are then sorted by `x`
+  std::string thing{};   ///< what the series is of, for its colour (`colour_of`)
+  std::string dashes{};  ///< lengths of dashes and gaps in px, as in "6 4"; "": a solid line
 };
 
 /// A horizontal line.
@@ -68,6 +70,7 @@ struct Row {
   std::string label{};
   std::string detail{};  ///< "98 % busy"
   std::size_t lanes = 1;
+  std::string thing{};  ///< what the bars are, for their colour (`colour_of`)
   std::vector<Bar> bars{};
 };
 
