@@ -67,25 +67,30 @@ Section advice_section(const JsonReader& json, const std::string& source) {
       json.at("steps").unsigned_integer(), to_string(Seconds{quantity_of(json.at("simulated")).value}),
       signed_percent(quantity_of(json.at("fidelity")).value)));
   if (!refused.empty()) {
-    section.headlines.push_back(fmt::format("{}: no advice. {}", program, refused));
+    section.headlines.push_back({.sentence = fmt::format("{}: no advice. {}", program, refused)});
     section.sentences.push_back("No advice: " + refused);
   } else if (advice.size() == 0) {
-    section.headlines.push_back(fmt::format("{}: nothing to gain. {}", program, json.at("limit").string()));
+    section.headlines.push_back(
+        {.sentence = fmt::format("{}: nothing to gain. {}", program, json.at("limit").string())});
     section.sentences.push_back("Nothing to gain. " + json.at("limit").string());
   } else {
     if (!(step > 0)) json.at("step").fail("a time above 0");
     std::vector<std::string> rules;
     for (std::size_t i = 0; i < advice.size(); ++i) rules.push_back(advice.at(i).at("rule").string());
     const JsonReader last = advice.at(advice.size() - 1);
-    section.headlines.push_back(fmt::format("{}: with \"{}\" a step would take {}{} instead of {}.", program,
-                                            fmt::join(rules, "\", \""), last.at("bound").boolean() ? "at least " : "",
-                                            to_string(Seconds{quantity_of(last.at("with_before")).value}),
-                                            to_string(Seconds{step})));
+    const std::string at_least = last.at("bound").boolean() ? "at least " : "";
+    const std::string advised = to_string(Seconds{quantity_of(last.at("with_before")).value});
+    const std::string recorded = to_string(Seconds{step});
+    section.headlines.push_back(
+        {.sentence = fmt::format("{}: with \"{}\" a step would take {}{} instead of {}.", program,
+                                 fmt::join(rules, "\", \""), at_least, advised, recorded),
+         .numbers = {{recorded, "a step as recorded"}, {advised, at_least + "with all advice, predicted"}}});
     section.sentences.push_back("With all advice: " + json.at("limit").string());
     section.figures.emplace_back(table_of(advice, step, strings_of(json.at("languages"))));
   }
-  TimelinePlot plot{.title = "Timeline: the recorded steps above the advised ones",
-                    .note = "Both are simulated. A row for each engine, a bar for each op, one colour for each step."};
+  TimelinePlot plot{
+      .title = "Timeline: the recorded steps above the advised ones",
+      .note = "Both are simulated. A row for each engine, a bar for each op, every other step is lighter."};
   if (const auto recorded = json.find("recorded_timeline"))
     plot.panels.push_back(panel_of(Form<TimelineView>{}.read(*recorded), "recorded"));
   if (const auto advised = json.find("advised_timeline"))

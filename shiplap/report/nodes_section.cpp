@@ -15,7 +15,9 @@ namespace {
 std::vector<NodeResult> results_of(std::span<const Profile> profiles) {
   std::vector<NodeResult> results;
   for (const Profile& profile : profiles)
-    results.push_back({.node = profile.name,
+    results.push_back({.node = profile.origin == Origin::measured
+                                   ? profile.name
+                                   : fmt::format("{} ({})", profile.name, to_string(profile.origin)),
                        .gpu = "",
                        .kind = profile.gpus.empty() ? "" : profile.gpus.front().name,
                        .figures = check(profile)});
@@ -71,9 +73,7 @@ Table table_of(const std::vector<NodeResult>& results) {
         continue;
       }
       Cell cell{own->measured, own->measured_value};
-      cell.judgement = own->verdict == Verdict::bad   ? Judgement::bad
-                       : own->verdict == Verdict::low ? Judgement::warn
-                                                      : Judgement::none;
+      if (own->verdict != Verdict::good) cell.judgement = judgement_of(own->verdict);
       row.push_back(std::move(cell));
     }
     table.add(std::move(row));
@@ -91,11 +91,16 @@ Section nodes_section(std::span<const Profile> profiles) {
     const BesidePeers slowest = std::ranges::min(all, {}, &BesidePeers::ratio);
     if (slowest.ratio < 1)
       section.headlines.push_back(
-          fmt::format("Among nodes with the same GPU, {} is farthest below the median: \"{}\" at {} of it.",
-                      results[slowest.node].node, slowest.figure->what, percent(slowest.ratio)));
-    section.figures.emplace_back(plot_of(results, all));
+          {.sentence =
+               fmt::format("Among nodes with the same GPU, {} is farthest below the median: \"{}\" at {} of it.",
+                           results[slowest.node].node, slowest.figure->what, percent(slowest.ratio)),
+           .judgement =
+               slowest.figure->verdict == Verdict::good ? Judgement::none : judgement_of(slowest.figure->verdict),
+           .numbers = {{percent(slowest.ratio),
+                        fmt::format("of the median: {}, {}", results[slowest.node].node, slowest.figure->what)}}});
   }
   section.figures.emplace_back(table_of(results));
+  if (!all.empty()) section.figures.emplace_back(plot_of(results, all));
   return section;
 }
 
