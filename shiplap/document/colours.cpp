@@ -33,7 +33,7 @@ constexpr std::array named_colours{ThingColour{"h2d", "#2474c2", "#6cb0f5"},
                                    ThingColour{"strided", "#a84f86", "#e39bc6"}};
 /// Things from this one on lend their colours to what has none.
 constexpr std::size_t first_lent_colour = 5;
-constexpr std::size_t lent_colours = 8;
+constexpr std::size_t lent_colours = 10;
 
 }  // namespace
 

@@ -22,7 +22,7 @@ std::string_view colour_of(std::string_view thing);
 /// The colour mixed with white, for every other one of neighbours with the same colour.
 std::string lighter(std::string_view colour);
 /// A style sheet for a page, for light and dark screens and for print: a variable for each thing, as in `--of-h2d`, and
-/// `--c0` to `--c7` for series without a colour of their own.
+/// `--c0` to `--c9` for series without a colour of their own.
 std::string colour_variables();
 
 }  // namespace shiplap::document

@@ -49,9 +49,9 @@ std::string certainty_of(const StrategyMap& map) {
       open, compared);
   if (with_zero_copy > 0)
     text += fmt::format(
-        " In {} of them one of the two is zero-copy: nobody has measured such a kernel on this node, so its interval "
+        " In {} one of the two is zero-copy: nobody has measured such a kernel on this node, so its interval "
         "reaches up to {:.0f} % above the prediction.",
-        with_zero_copy, above * 100);
+        with_zero_copy == open ? "all of them" : fmt::format("{} of them", with_zero_copy), above * 100);
   return text + " A race on the node settles it (shiplap tune).";
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "shiplap/document/table.hpp"
@@ -43,6 +44,11 @@ std::vector<BesidePeers> beside_peers(const std::vector<NodeResult>& results) {
   return all;
 }
 
+/// Directions have their colours in every picture.
+std::string thing_of(std::string_view figure) {
+  return figure == "copies to the GPU" ? "h2d" : figure == "copies from the GPU" ? "d2h" : "";
+}
+
 Plot plot_of(const std::vector<NodeResult>& results, const std::vector<BesidePeers>& all) {
   Plot plot{.title = "Each node beside the median of nodes with the same GPU",
             .note = "A point for each figure of a node; below 100 % is slower than its peers.",
@@ -52,7 +58,9 @@ Plot plot_of(const std::vector<NodeResult>& results, const std::vector<BesidePee
   for (const BesidePeers& one : all) {
     auto series = std::ranges::find(plot.series, one.figure->what, &Series::name);
     if (series == plot.series.end())
-      series = plot.series.insert(series, Series{.name = one.figure->what, .points = {}, .is_line = false});
+      series = plot.series.insert(
+          series,
+          Series{.name = one.figure->what, .points = {}, .is_line = false, .thing = thing_of(one.figure->what)});
     series->points.push_back({.x = static_cast<double>(one.node + 1),
                               .y = one.ratio,
                               .label = fmt::format("{}: {}", results[one.node].node, one.figure->measured)});

@@ -2,7 +2,7 @@
 
 /** The colour of a thing, or of the series with this number where it is of no thing. It follows the reader's scheme. */
 function colourOf(thing, number) {
-  return thing === undefined ? `var(--c${number % 8})` : `var(--of-${thing})`;
+  return thing === undefined ? `var(--c${number % 10})` : `var(--of-${thing})`;
 }
 
 /** A new element with text. Text is never markup. */

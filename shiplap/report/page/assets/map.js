@@ -15,7 +15,7 @@ class MapChart {
     this.times = element("div", "", "scroll");
     this.answer.append(this.said, this.times);
     figure.append(this.answer);
-    const used = new Set(data.cells.flatMap((cell) => cell.slice(0, 1).map((time) => time[0])));
+    const used = new Set(data.cells.flatMap((times) => times.slice(0, this.isClose(times) ? 2 : 1).map((time) => time[0])));
     const addEntry = (name, background) => {
       const entry = element("span", "", "entry");
       const swatch = element("span", "", "swatch box");
