@@ -53,8 +53,12 @@ std::string class_of(Judgement judgement) {
 
 /// The sentence with its verdict in colour.
 std::string headline_html(const document::Headline& headline) {
-  return fmt::format("<p class=\"headline\"><strong class=\"{}\">{}</strong>{}</p>\n", class_of(headline.judgement),
-                     sentence_html(headline.verdict), sentence_html(headline.sentence.substr(headline.verdict.size())));
+  const std::string verdict = headline.verdict.empty()
+                                  ? ""
+                                  : fmt::format("<strong class=\"{}\">{}</strong>", class_of(headline.judgement),
+                                                sentence_html(headline.verdict));
+  return fmt::format("<p class=\"headline\">{}{}</p>\n", verdict,
+                     sentence_html(headline.sentence.substr(headline.verdict.size())));
 }
 
 /// What stands on top of the page for a section: the verdict of its worst headline, and the numbers of all.
