@@ -98,9 +98,7 @@ class Checking {
     const Profile& profile = checked.profile;
     if (const std::string warning = governor_warning(profile.conditions); !warning.empty()) note(warning);
     const TextStyle style = style_of_stdout();
-    std::string simulated = simulation_note(profile);
-    if (flags_.device.starts_with("virtual:"))
-      simulated += fmt::format("{} is a virtual device: this is about the profile that it simulates.", flags_.device);
+    const std::string simulated = simulation_note(profile);
     print(fmt::format(
         "{}\nProfile {} ({}, {}).\n{}",
         document::text(document::check_section(result_of(node_, checked)), style, detail_of(flags_.all, false)),

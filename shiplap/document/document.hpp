@@ -34,7 +34,9 @@ struct Point {
 struct Series {
   std::string name{};
   std::vector<Point> points{};
-  bool is_line = true;  ///< whether a line joins the points; they are then sorted by `x`
+  bool is_line = true;   ///< whether a line joins the points; they are then sorted by `x`
+  std::string thing{};   ///< what the series is of, for its colour (`colour_of`)
+  std::string dashes{};  ///< lengths of dashes and gaps in px, as in "6 4"; "": a solid line
 };
 
 /// A horizontal line.
@@ -68,6 +70,7 @@ struct Row {
   std::string label{};
   std::string detail{};  ///< "98 % busy"
   std::size_t lanes = 1;
+  std::string thing{};  ///< what the bars are, for their colour (`colour_of`)
   std::vector<Bar> bars{};
 };
 
@@ -116,11 +119,25 @@ struct MapPlot {
 /// What a section shows.
 using Figure = std::variant<Plot, TimelinePlot, MapPlot, Table>;
 
+/// A number of a headline that a page shows large, with what it is: "10.17 ± 0.21 ms", "predicted".
+struct KeyNumber {
+  std::string value{};  ///< as it stands in the sentence
+  std::string label{};
+};
+
+/// A sentence that answers.
+struct Headline {
+  std::string verdict{};  ///< the beginning of the sentence that a page shows on top without the rest; "": all of it
+  std::string sentence{};
+  Judgement judgement = Judgement::none;  ///< what it says of its subject; its colour on a page
+  std::vector<KeyNumber> numbers{};
+};
+
 /// What a person is shown of one record, or of several records together.
 struct Section {
   std::string title{};
   std::string source{};                  ///< name of the file
-  std::vector<std::string> headlines{};  ///< the answer: sentences for the top of a page of many sections
+  std::vector<Headline> headlines{};     ///< the answer, which also stands on top of a page
   std::vector<std::string> sentences{};  ///< the reasons, and what the figures show
   std::vector<Figure> figures{};
   std::vector<Figure> details{};  ///< further figures, which a terminal shows on request

@@ -11,6 +11,7 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/printable.hpp"
+#include "shiplap/document/colours.hpp"
 
 namespace shiplap::document {
 namespace {
@@ -48,6 +49,8 @@ Json to_json(const Series& series) {
     }
   if (std::ranges::any_of(points, [](const Point* point) { return !point->label.empty(); }))
     for (const Point* point : points) json["labels"].push_back(text_json(point->label));
+  if (!colour_of(series.thing).empty()) json["thing"] = series.thing;
+  if (!series.dashes.empty()) json["dashes"] = series.dashes;
   return json;
 }
 
@@ -73,6 +76,7 @@ Json to_json(const Row& row) {
   return {{"label", text_json(row.label)},
           {"detail", text_json(row.detail)},
           {"lanes", row.lanes},
+          {"thing", row.thing},
           {"bars", std::move(bars)}};
 }
 

@@ -23,8 +23,8 @@ std::vector<const Table*> tables_of(const Section& section, Detail detail, bool 
 
 std::string text(const Section& section, const TextStyle& style, Detail detail) {
   std::string out = section.headlines.empty() ? bold(section.title, style) + "\n" : "";
-  for (const std::string& headline : section.headlines) {
-    std::istringstream lines(wrap(headline, style.width));
+  for (const Headline& headline : section.headlines) {
+    std::istringstream lines(wrap(headline.sentence, style.width));
     for (std::string line; std::getline(lines, line);) out += bold(line, style) + "\n";
   }
   for (const std::string& sentence : section.sentences) out += wrap(sentence, style.width) + "\n";
@@ -39,8 +39,8 @@ std::string text(const Section& section, const TextStyle& style, Detail detail) 
 
 std::string markdown(const Section& section, Detail detail) {
   std::string out = "# " + section.title + "\n";
-  for (const std::vector<std::string>* sentences : {&section.headlines, &section.sentences})
-    for (const std::string& sentence : *sentences) out += "\n" + sentence + "\n";
+  for (const Headline& headline : section.headlines) out += "\n" + headline.sentence + "\n";
+  for (const std::string& sentence : section.sentences) out += "\n" + sentence + "\n";
   for (const Table* table : tables_of(section, detail, false)) {
     if (!table->title.empty()) out += "\n## " + table->title + "\n";
     out += "\n" + table->markdown();

@@ -11,7 +11,6 @@
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/host_limits.hpp"
 #include "shiplap/core/thread.hpp"
-#include "shiplap/profile/profile.hpp"
 #include "shiplap/workload/cuda_kernels.hpp"
 #include "shiplap/workload/workload.hpp"
 
@@ -92,6 +91,7 @@ StrategyMap strategy_map(const Profile& profile, const MapQuestion& question) {
   if (question.sizes.empty() || question.kernels.empty())
     throw UsageError("`sizes`, `kernels`: a map has at least one size and one kernel time");
   StrategyMap map{.profile = profile.name,
+                  .profile_origin = profile.origin,
                   .profile_hash = parameter_hash(profile),
                   .question = question,
                   .cells = std::vector<MapCell>(question.sizes.size() * question.kernels.size())};

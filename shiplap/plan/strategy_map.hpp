@@ -7,6 +7,7 @@
 #include "shiplap/core/interval.hpp"
 #include "shiplap/core/units.hpp"
 #include "shiplap/plan/ranking.hpp"
+#include "shiplap/profile/profile.hpp"
 #include "shiplap/workload/job.hpp"
 
 namespace shiplap {
@@ -41,6 +42,7 @@ struct MapCell {
 /// All jobs of a question.
 struct StrategyMap {
   std::string profile;         ///< name of the profile
+  Origin profile_origin;       ///< where its figures come from
   std::string profile_hash;    ///< `parameter_hash` of the profile
   MapQuestion question;        ///< what the map is about
   std::vector<MapCell> cells;  ///< by kernel time, then by size

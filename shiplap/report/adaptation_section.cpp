@@ -26,7 +26,7 @@ Plot estimates_of(const Replay& log) {
             .note = "Estimated over planned time of the kernel and of copies, after each decision.",
             .x = {.label = "batch", .unit = ""},
             .y = {.label = "estimated over planned", .unit = "1"},
-            .series = {{.name = "kernel"}, {.name = "copies"}},
+            .series = {{.name = "kernel", .thing = "kernel"}, {.name = "copies", .thing = "both"}},
             .limits = {{.name = "as planned", .y = 1}}};
   for (const BatchDecision& decision : log.logged) {
     const auto batch = static_cast<double>(decision.after);
@@ -69,11 +69,13 @@ Table choices_of(const AdaptiveRun& run) {
 
 Section adaptive_section(const AdaptiveRun& run) {
   Section section{.title = fmt::format("Adaptive run of {} on {}", run.workload, run.device)};
-  section.headlines.push_back(fmt::format(
-      "{} on {}{}: {} items in {}, {:.4g} items/s, {} a batch, {} changes of the choice.", run.workload, run.device,
-      run.simulated ? " (simulated)" : "", run.report.items, to_string(run.report.elapsed), run.report.rate(),
-      to_string(run.report.elapsed / static_cast<double>(std::max<std::uint64_t>(1, run.report.batches))),
-      run.report.changes));
+  section.headlines.push_back(
+      {.sentence = fmt::format(
+           "{} on {}{}: {} items in {}, {:.4g} items/s, {} a batch, {} changes of the choice.", run.workload,
+           run.device, run.simulated ? " (simulated)" : "", run.report.items, to_string(run.report.elapsed),
+           run.report.rate(),
+           to_string(run.report.elapsed / static_cast<double>(std::max<std::uint64_t>(1, run.report.batches))),
+           run.report.changes)});
   section.sentences.push_back(
       fmt::format("Batches of {} items, {} in flight.", run.items_of_batch, run.table.in_flight));
   if (run.difference)
@@ -92,12 +94,18 @@ Section adaptive_section(const AdaptiveRun& run) {
 
 Section adaptation_section(const Replay& log, const std::string& source) {
   Section section{.title = fmt::format("Adaptive run of {}", log.job), .source = source};
-  section.headlines.push_back(fmt::format("The adaptive run of {} took {} batches and made {} decisions.", log.job,
-                                          log.seen.size(), log.logged.size()));
+  section.headlines.push_back(
+      {.sentence = fmt::format("The adaptive run of {} took {} batches and made {} decisions.", log.job,
+                               log.seen.size(), log.logged.size()),
+       .judgement = log.difference.empty() ? Judgement::none : Judgement::warn,
+       .numbers = {{std::to_string(log.seen.size()), "batches"}, {std::to_string(log.logged.size()), "decisions"}}});
   section.sentences.push_back(
       log.difference.empty()
           ? "Made again from the log, the decisions are as logged."
           : fmt::format("Made again from the log, the decisions are NOT as logged: {}.", log.difference));
+  section.sentences.push_back(
+      fmt::format("Planned with parameters {}. A log does not name its device, which may have been a virtual one.",
+                  log.profile_hash));
   if (!log.seen.empty()) section.figures.emplace_back(times_of_batches(log));
   if (!log.logged.empty()) section.figures.emplace_back(estimates_of(log));
   section.figures.emplace_back(decisions_of(log.logged, log.table.choices));

@@ -18,7 +18,7 @@ std::string advice_svg(const Advised& advised) {
   if (advised.advised) panels.push_back({"advised", advised.advised->schedule, advised.advised->timeline});
   return svg(panels, {.title = short_command(advised.program),
                       .subtitle = fmt::format("{} a step, {}", to_string(advised.step.time.value), advised.gpu),
-                      .colours = "step"});
+                      .numbers = "step"});
 }
 
 Json advice_trace(const Advised& advised) {

@@ -14,13 +14,20 @@ namespace {
 bool any_bound(const AdviceView& view) { return std::ranges::any_of(view.advice, &Advice::bound); }
 
 /// The time of a step now and with all advice: "infer.py: 3.890 ms → 667.0 µs a step (−82.9 %), predicted."
-std::string answer_of(const AdviceView& view) {
+Headline answer_of(const AdviceView& view) {
   const std::string program = short_command(view.program);
-  if (!view.refused.empty()) return fmt::format("{}: no advice. {}", program, view.refused);
-  if (view.advice.empty()) return fmt::format("{}: nothing to gain here. {}", program, view.limit);
+  if (!view.refused.empty()) return {.sentence = fmt::format("{}: no advice. {}", program, view.refused)};
+  if (view.advice.empty()) return {.sentence = fmt::format("{}: nothing to gain here. {}", program, view.limit)};
   const Seconds all = view.advice.back().with_before.value;
-  return fmt::format("{}: {} → {}{} a step ({}), predicted.", program, to_string(view.step.value),
-                     any_bound(view) ? "at least " : "", to_string(all), signed_percent(all / view.step.value - 1));
+  const std::string recorded = to_string(view.step.value);
+  const std::string advised = to_string(all);
+  const std::string change = signed_percent(all / view.step.value - 1);
+  const std::string at_least = any_bound(view) ? "at least " : "";
+  return {
+      .sentence = fmt::format("{}: {} → {}{} a step ({}), predicted.", program, recorded, at_least, advised, change),
+      .numbers = {{recorded, "a step as recorded"},
+                  {advised, at_least + "with all advice, predicted"},
+                  {change, "time of a step"}}};
 }
 
 std::string copied(Bytes all, Bytes pageable) {
@@ -109,8 +116,9 @@ Section advice_section(const AdviceView& view, const std::string& source) {
     section.figures.emplace_back(gains_of(view));
     section.details.emplace_back(ways_to_do_it(view));
   }
-  TimelinePlot plot{.title = "Timeline: the recorded steps above the advised ones",
-                    .note = "Both are simulated. A row for each engine, a bar for each op, one colour for each step."};
+  TimelinePlot plot{
+      .title = "Timeline: the recorded steps above the advised ones",
+      .note = "Both are simulated. A row for each engine, a bar for each op, every other step is lighter."};
   if (view.recorded_timeline) plot.panels.push_back(panel_of(*view.recorded_timeline, "recorded"));
   if (view.advised_timeline) plot.panels.push_back(panel_of(*view.advised_timeline, "advised"));
   if (!plot.panels.empty()) section.figures.emplace_back(std::move(plot));

@@ -28,8 +28,9 @@ Plot changes(const Rows& rows) {
       .x = {.label = "figure, slowest first", .unit = ""},
       .y = {.label = "time now", .unit = "1", .logarithmic = true},
       .limits = {{.name = "as before", .y = 1}}};
-  for (const Change change : {Change::degraded, Change::better, Change::unclear, Change::same}) {
-    Series series{.name = to_string(change), .is_line = false};
+  for (const auto& [change, thing] : {std::pair{Change::degraded, "bad"}, std::pair{Change::better, "good"},
+                                      std::pair{Change::unclear, "warn"}, std::pair{Change::same, "same"}}) {
+    Series series{.name = to_string(change), .is_line = false, .thing = thing};
     for (std::size_t i = 0; i < rows.size(); ++i)
       if (rows[i].change == change && has_ratio(rows[i]))
         series.points.push_back({.x = static_cast<double>(i + 1),
@@ -94,31 +95,43 @@ Section comparison_section(const Comparison& comparison, const std::string& sour
   Rows rows = comparison.figures;
   std::ranges::stable_sort(rows, std::greater<>{}, [](const ComparedFigure& row) { return row.slower.value; });
   const auto degraded = comparison.count(Change::degraded);
-  std::string headline = fmt::format(
-      "{}: {} of {} figures slower, {} faster, {} the same, {} unclear (their intervals are too wide to tell).",
-      comparison.degraded()                              ? "DEGRADED"
-      : comparison.count(Change::unclear) == rows.size() ? "UNCLEAR"
-                                                         : "NOT DEGRADED",
-      degraded, rows.size(), comparison.count(Change::better), comparison.count(Change::same),
-      comparison.count(Change::unclear));
+  const bool is_unclear = comparison.count(Change::unclear) == rows.size();
+  const std::string slower = fmt::format("{} of {}", degraded, rows.size());
+  Headline headline{
+      .verdict = comparison.degraded() ? "DEGRADED"
+                 : is_unclear          ? "UNCLEAR"
+                                       : "NOT DEGRADED",
+      .judgement = comparison.degraded() ? Judgement::bad
+                   : is_unclear          ? Judgement::warn
+                                         : Judgement::good,
+      .numbers = {{slower, "figures slower"}, {std::to_string(comparison.count(Change::better)), "figures faster"}}};
+  headline.sentence =
+      fmt::format("{}: {} figures slower, {} faster, {} the same, {} unclear (their intervals are too wide to tell).",
+                  headline.verdict, slower, comparison.count(Change::better), comparison.count(Change::same),
+                  comparison.count(Change::unclear));
   if (const auto slowest = std::ranges::find(rows, Change::degraded, &ComparedFigure::change);
-      slowest != rows.end() && has_ratio(*slowest))
-    headline += fmt::format(" The slowest is \"{}\": {} of its time.", name_of(slowest->now),
-                            signed_percent(slowest->slower.value - 1));
-  if (!comparison.failed.empty()) headline += fmt::format(" WRONG BYTES in {} points.", comparison.failed.size());
-  section.headlines.push_back(headline);
+      slowest != rows.end() && has_ratio(*slowest)) {
+    const std::string change = signed_percent(slowest->slower.value - 1);
+    headline.sentence += fmt::format(" The slowest is \"{}\": {} of its time.", name_of(slowest->now), change);
+    headline.numbers.push_back({change, fmt::format("time of {}", name_of(slowest->now))});
+  }
+  if (!comparison.failed.empty()) {
+    headline.sentence += fmt::format(" WRONG BYTES in {} points.", comparison.failed.size());
+    headline.numbers.push_back({std::to_string(comparison.failed.size()), "points with wrong bytes"});
+  }
+  section.headlines.push_back(std::move(headline));
   if (const std::string simulation = simulation_of(comparison); !simulation.empty())
     section.sentences.push_back(simulation);
   for (const auto& [what, names] :
        {std::pair{"failed, bytes did not arrive", &comparison.failed},
         std::pair{"only in the baseline", &comparison.only_in_baseline}, std::pair{"only now", &comparison.only_now}})
     if (!names->empty()) section.sentences.push_back(listed(what, *names));
-  section.figures.emplace_back(changes(rows));
   Rows changed = rows;
   std::erase_if(changed, [](const ComparedFigure& row) {
     return row.change != Change::degraded && row.change != Change::better;
   });
   section.figures.emplace_back(table_of("Changed figures", changed));
+  section.figures.emplace_back(changes(rows));
   Table conditions{.title = "Conditions that differ", .columns = {{"condition"}, {"baseline"}, {"now"}}};
   for (const Comparison::Condition& one : comparison.conditions) conditions.add({one.name, one.baseline, one.now});
   section.figures.emplace_back(std::move(conditions));

@@ -33,10 +33,11 @@ std::vector<Observed> observed_points(const Evaluation& evaluation) {
   return all;
 }
 
-Plot predicted_beside_observed(const std::vector<Observed>& points) {
-  Plot plot{.title = "Predicted beside observed time",
+/// `times` says what the times of the points are: observed or simulated.
+Plot predicted_beside(const std::string& times, const std::vector<Observed>& points) {
+  Plot plot{.title = fmt::format("Predicted beside {} time", times),
             .note = "A point on the dashed line is predicted exactly.",
-            .x = {.label = "observed", .unit = "s", .logarithmic = true},
+            .x = {.label = times, .unit = "s", .logarithmic = true},
             .y = {.label = "predicted", .unit = "s", .logarithmic = true},
             .has_diagonal = true};
   std::map<std::string, Series> by_strategy;
@@ -49,6 +50,7 @@ Plot predicted_beside_observed(const std::vector<Observed>& points) {
   }
   for (auto& [strategy, series] : by_strategy) {
     series.name = strategy;
+    series.thing = strategy;
     series.is_line = false;
     plot.series.push_back(std::move(series));
   }
@@ -75,13 +77,13 @@ Plot error_distribution(const std::vector<Observed>& points) {
   return plot;
 }
 
-Table worst_points(std::vector<Observed> points) {
+Table worst_points(const std::string& times, std::vector<Observed> points) {
   Table table{.title = "Points with the largest errors",
               .notes = {"Points that are not steady are among them: their samples differ by more than 5 %."},
               .columns = {{"workload"},
                           {"choice"},
                           {"predicted", Align::automatic, "s"},
-                          {"observed", Align::automatic, "s"},
+                          {times, Align::automatic, "s"},
                           {"spread", Align::automatic, "1"},
                           {"error", Align::automatic, "1"}}};
   std::ranges::sort(points, std::greater<>{}, [](const Observed& one) { return std::abs(one.error()); });
@@ -121,14 +123,25 @@ Section evaluation_section(const Evaluation& e, const std::string& source) {
       .source = source};
   const std::vector<Observed> points = observed_points(e);
   const std::vector<ModelErrors> models = errors_by_model(e.workloads);
-  if (!models.empty() && models.front().steady.points > 0)
-    section.headlines.push_back(fmt::format(
-        "Predictions on {}{}: median error {}, 95th percentile {}, worst {} over {} steady points.", e.device_name,
-        e.simulated ? " (simulated, not observed)" : "", percent(models.front().steady.median),
-        percent(models.front().steady.p95), percent(models.front().steady.worst), models.front().steady.points));
+  const std::string times = e.simulated ? "simulated" : "observed";
+  const std::size_t wrong = wrong_results(e).size();
+  if (!models.empty() && models.front().steady.points > 0) {
+    const ErrorSummary& errors = models.front().steady;
+    const std::string points_there = std::to_string(errors.points);
+    const std::string verdict =
+        fmt::format("Predictions on {}{}", e.device_name, e.simulated ? " (simulated, not observed)" : "");
+    section.headlines.push_back(
+        {.verdict = verdict,
+         .sentence = fmt::format("{}: median error {}, 95th percentile {}, worst {} over {} steady points.", verdict,
+                                 percent(errors.median), percent(errors.p95), percent(errors.worst), points_there),
+         .judgement = wrong > 0 ? Judgement::bad : Judgement::none,
+         .numbers = {{percent(errors.median), "median error"},
+                     {percent(errors.p95), "95th percentile"},
+                     {percent(errors.worst), "worst"},
+                     {points_there, "steady points"}}});
+  }
   std::size_t all_points = 0;
   for (const EvaluatedWorkload& w : e.workloads) all_points += w.points.size();
-  const std::size_t wrong = wrong_results(e).size();
   section.sentences.push_back(fmt::format(
       "{} ({}), profile {} ({}): {} of {}, {} of copies alone. {}", e.device_name, e.device, e.profile, e.profile_hash,
       counted(all_points, "point"), counted(e.workloads.size(), "workload"), e.transfers.size(),
@@ -143,12 +156,12 @@ Section evaluation_section(const Evaluation& e, const std::string& source) {
         "The device is virtual: its times are simulated, so the errors of the simulation only show how the profile "
         "differs from the device's own. The closed forms are compared with the simulation.");
   if (!points.empty()) {
-    section.figures.emplace_back(predicted_beside_observed(points));
+    section.figures.emplace_back(predicted_beside(times, points));
     section.figures.emplace_back(error_distribution(points));
   }
   section.brief.emplace_back(errors_in_brief(models));
   add_evaluation_tables(e, section);
-  section.details.emplace_back(worst_points(points));
+  section.details.emplace_back(worst_points(times, points));
   return section;
 }
 

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <map>
+#include <optional>
 
 #include "shiplap/core/enum_names.hpp"
 #include "shiplap/report/movers_report.hpp"
@@ -49,15 +50,16 @@ Plot plot_of(const Rates& rates, const std::string& direction, std::uint64_t blo
   for (const auto& [kind, label] : kinds) {
     const auto found = rates.by_kind.find(kind);
     if (found == rates.by_kind.end()) continue;
-    Series series{.name = std::string(label)};
+    Series series{.name = std::string(label), .thing = std::string(name_of(kind))};
     for (const auto& [block, point] : found->second) series.points.push_back(point);
     plot.series.push_back(std::move(series));
   }
   return plot;
 }
 
-/// How fast blocks of 4 KiB move in the best way, beside a copy for each; "" where that is not in the file.
-std::string small_blocks(const Rates& rates, const std::string& direction, std::uint64_t blocks) {
+/// How fast blocks of 4 KiB move in the best way, beside a copy for each; nullopt where that is not in the file.
+std::optional<Headline> small_blocks(const Rates& rates, const std::string& direction, std::uint64_t blocks,
+                                     const std::string& profile) {
   constexpr double small = 4096;
   std::string best;
   double rate = 0;
@@ -69,9 +71,13 @@ std::string small_blocks(const Rates& rates, const std::string& direction, std::
     if (!point->label.empty()) best += fmt::format(" ({})", point->label);
   }
   const Point* copies = rates.at(MoverKind::copies, small);
-  if (copies == nullptr || best.empty()) return "";
-  return fmt::format("{} scattered blocks of 4 KiB, {}: {} moves {}, a copy for each block {}", blocks, direction, best,
-                     to_string(Bandwidth{rate}), to_string(Bandwidth{copies->y}));
+  if (copies == nullptr || best.empty()) return std::nullopt;
+  const std::string fast = to_string(Bandwidth{rate});
+  const std::string slow = to_string(Bandwidth{copies->y});
+  return Headline{
+      .sentence = fmt::format("{} scattered blocks of 4 KiB, {}: {} moves {}, a copy for each block {}, profile {}.",
+                              blocks, direction, best, fast, slow, profile),
+      .numbers = {{fast, fmt::format("{} by {}", direction, best)}, {slow, direction + " by a copy for each block"}}};
 }
 
 Table crossovers_of(const std::vector<Crossovers>& all) {
@@ -88,7 +94,9 @@ Table crossovers_of(const std::vector<Crossovers>& all) {
 }  // namespace
 
 Section movers_section(const MoverTable& table, const std::string& source) {
-  const std::string& profile = table.profile;
+  const std::string profile = table.profile_origin == to_string(Origin::measured)
+                                  ? table.profile
+                                  : fmt::format("{}, {}", table.profile, table.profile_origin);
   Section section{.title = fmt::format("Movers of scattered blocks (profile {})", profile), .source = source};
   section.sentences.push_back(
       fmt::format("Blocks of a pool in {} memory move between host and GPU. The rate counts "
@@ -102,8 +110,8 @@ Section movers_section(const MoverTable& table, const std::string& source) {
   for (auto plot = plots.rbegin(); plot != plots.rend(); ++plot)
     section.figures.emplace_back(plot_of(plot->second, plot->first.second, plot->first.first));
   for (auto plot = plots.rbegin(); plot != plots.rend(); ++plot)
-    if (std::string sentence = small_blocks(plot->second, plot->first.second, plot->first.first); !sentence.empty())
-      section.headlines.push_back(fmt::format("{}, profile {}.", sentence, profile));
+    if (const auto headline = small_blocks(plot->second, plot->first.second, plot->first.first, profile))
+      section.headlines.push_back(*headline);
   section.figures.emplace_back(crossovers_of(table.crossovers));
   return section;
 }

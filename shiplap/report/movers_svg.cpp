@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "shiplap/document/colours.hpp"
 #include "shiplap/report/svg_parts.hpp"
 
 namespace shiplap {
@@ -25,11 +26,11 @@ constexpr unsigned ticks_of_rate = 6;
 struct Curve {
   Mover::Kind kind;
   const char* label;
-  const char* colour;
+  std::string_view colour() const { return document::colour_of(name_of(kind)); }
 };
-constexpr std::array curves{
-    Curve{Mover::Kind::copies, "a copy for each block", "#d9822b"}, Curve{Mover::Kind::batch, "batch", "#2f7fd0"},
-    Curve{Mover::Kind::strided, "strided copy", "#8a63d2"}, Curve{Mover::Kind::kernel, "kernel, best grid", "#2a9d6f"}};
+constexpr std::array curves{Curve{Mover::Kind::copies, "a copy for each block"}, Curve{Mover::Kind::batch, "batch"},
+                            Curve{Mover::Kind::strided, "strided copy"},
+                            Curve{Mover::Kind::kernel, "kernel, best grid"}};
 
 /// The rate of the fastest mover of a kind; nullopt when the row has none.
 std::optional<double> best_rate(const MoverRow& row, Mover::Kind kind) {
@@ -110,7 +111,7 @@ class Plot {
     if (points.empty()) return;
     fmt::format_to(std::back_inserter(body_),
                    "<polyline class=\"curve {}\" stroke=\"{}\" points=\"{}\"><title>{}</title></polyline>\n",
-                   name_of(curve.kind), curve.colour, points, curve.label);
+                   name_of(curve.kind), curve.colour(), points, curve.label);
   }
 
   double left_;
@@ -138,7 +139,7 @@ std::string legend(const MoverTable& table, std::uint64_t blocks, double at_y) {
     if (!is_drawn) continue;
     fmt::format_to(std::back_inserter(text),
                    "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"16\" height=\"4\" fill=\"{}\"/>\n", at, at_y - 6,
-                   curve.colour);
+                   curve.colour());
     text += svg_text(at + 22, at_y, "small", curve.label);
     at += 180;
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "shiplap/document/table.hpp"
@@ -15,7 +16,9 @@ namespace {
 std::vector<NodeResult> results_of(std::span<const Profile> profiles) {
   std::vector<NodeResult> results;
   for (const Profile& profile : profiles)
-    results.push_back({.node = profile.name,
+    results.push_back({.node = profile.origin == Origin::measured
+                                   ? profile.name
+                                   : fmt::format("{} ({})", profile.name, to_string(profile.origin)),
                        .gpu = "",
                        .kind = profile.gpus.empty() ? "" : profile.gpus.front().name,
                        .figures = check(profile)});
@@ -41,6 +44,11 @@ std::vector<BesidePeers> beside_peers(const std::vector<NodeResult>& results) {
   return all;
 }
 
+/// Directions have their colours in every picture.
+std::string thing_of(std::string_view figure) {
+  return figure == "copies to the GPU" ? "h2d" : figure == "copies from the GPU" ? "d2h" : "";
+}
+
 Plot plot_of(const std::vector<NodeResult>& results, const std::vector<BesidePeers>& all) {
   Plot plot{.title = "Each node beside the median of nodes with the same GPU",
             .note = "A point for each figure of a node; below 100 % is slower than its peers.",
@@ -50,7 +58,9 @@ Plot plot_of(const std::vector<NodeResult>& results, const std::vector<BesidePee
   for (const BesidePeers& one : all) {
     auto series = std::ranges::find(plot.series, one.figure->what, &Series::name);
     if (series == plot.series.end())
-      series = plot.series.insert(series, Series{.name = one.figure->what, .points = {}, .is_line = false});
+      series = plot.series.insert(
+          series,
+          Series{.name = one.figure->what, .points = {}, .is_line = false, .thing = thing_of(one.figure->what)});
     series->points.push_back({.x = static_cast<double>(one.node + 1),
                               .y = one.ratio,
                               .label = fmt::format("{}: {}", results[one.node].node, one.figure->measured)});
@@ -71,9 +81,7 @@ Table table_of(const std::vector<NodeResult>& results) {
         continue;
       }
       Cell cell{own->measured, own->measured_value};
-      cell.judgement = own->verdict == Verdict::bad   ? Judgement::bad
-                       : own->verdict == Verdict::low ? Judgement::warn
-                                                      : Judgement::none;
+      if (own->verdict != Verdict::good) cell.judgement = judgement_of(own->verdict);
       row.push_back(std::move(cell));
     }
     table.add(std::move(row));
@@ -91,11 +99,16 @@ Section nodes_section(std::span<const Profile> profiles) {
     const BesidePeers slowest = std::ranges::min(all, {}, &BesidePeers::ratio);
     if (slowest.ratio < 1)
       section.headlines.push_back(
-          fmt::format("Among nodes with the same GPU, {} is farthest below the median: \"{}\" at {} of it.",
-                      results[slowest.node].node, slowest.figure->what, percent(slowest.ratio)));
-    section.figures.emplace_back(plot_of(results, all));
+          {.sentence =
+               fmt::format("Among nodes with the same GPU, {} is farthest below the median: \"{}\" at {} of it.",
+                           results[slowest.node].node, slowest.figure->what, percent(slowest.ratio)),
+           .judgement =
+               slowest.figure->verdict == Verdict::good ? Judgement::none : judgement_of(slowest.figure->verdict),
+           .numbers = {{percent(slowest.ratio),
+                        fmt::format("of the median: {}, {}", results[slowest.node].node, slowest.figure->what)}}});
   }
   section.figures.emplace_back(table_of(results));
+  if (!all.empty()) section.figures.emplace_back(plot_of(results, all));
   return section;
 }
 

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -30,32 +31,37 @@ constexpr std::array baselines{Baseline{ArrayMemory::pinned, "explicit", "copy-k
                                Baseline{ArrayMemory::pageable, "pageable", "plain copies of pageable arrays"},
                                Baseline{ArrayMemory::managed, "managed", "managed memory without hints"}};
 
-/// "1.45 times as fast as copy-kernel-copy"; "" where the ranking has no candidate to compare with.
-std::string gain_of(const PlanView& view) {
+/// "1.45 times", "as fast as copy-kernel-copy"; nullopt where the ranking has no candidate to compare with.
+std::optional<KeyNumber> gain_of(const PlanView& view) {
+  const auto gain = [&](Seconds other, std::string label) {
+    return KeyNumber{fmt::format("{:.2f} times", other / view.chosen.predicted.value), std::move(label)};
+  };
   if (view.pins) {
     const MemoryWay* const left = view.memory ? view.memory->find(Preparation::none) : nullptr;
-    return left == nullptr ? ""
-                           : fmt::format("{:.2f} times as fast a run as with arrays left pageable",
-                                         left->best.predicted.value / view.chosen.predicted.value);
+    if (left == nullptr) return std::nullopt;
+    return gain(left->best.predicted.value, "as fast a run as with arrays left pageable");
   }
   const ArrayMemory memory = find_strategy(view.chosen.choice.strategy).memory;
   const Baseline& baseline = *std::ranges::find(baselines, memory, &Baseline::memory);
-  if (view.chosen.choice.strategy == baseline.strategy) return "";
+  if (view.chosen.choice.strategy == baseline.strategy) return std::nullopt;
   for (const Candidate& candidate : view.ranking.candidates)
     if (candidate.choice.strategy == baseline.strategy && candidate.predicted.value > view.chosen.predicted.value)
-      return fmt::format("{:.2f} times as fast as {}", candidate.predicted.value / view.chosen.predicted.value,
-                         baseline.name);
-  return "";
+      return gain(candidate.predicted.value, fmt::format("as fast as {}", baseline.name));
+  return std::nullopt;
 }
 
-std::string answer_of(const PlanView& view) {
-  std::string answer = fmt::format("{} {}: {} predicted", view.pins ? "Pin the arrays and use" : "Use",
-                                   short_name(view.chosen.choice), time_cell(view.chosen.predicted).text);
-  if (view.ranking.assumed_link) answer += " with the assumed link";
-  if (const std::string gain = gain_of(view); !gain.empty()) answer += ", " + gain;
-  return answer + fmt::format(", {} above the bound ({}).",
-                              percent(view.chosen.predicted.value / view.ranking.bound.time - 1),
-                              view.ranking.bound.set_by());
+Headline answer_of(const PlanView& view) {
+  Headline answer{
+      .verdict = fmt::format("{} {}", view.pins ? "Pin the arrays and use" : "Use", short_name(view.chosen.choice)),
+      .numbers = {{time_cell(view.chosen.predicted).text,
+                   view.ranking.assumed_link ? "predicted with the assumed link" : "predicted"}}};
+  if (const std::optional<KeyNumber> gain = gain_of(view)) answer.numbers.push_back(*gain);
+  answer.numbers.push_back({percent(view.chosen.predicted.value / view.ranking.bound.time - 1),
+                            fmt::format("above the bound ({})", view.ranking.bound.set_by())});
+  std::vector<std::string> parts;
+  for (const auto& [value, label] : answer.numbers) parts.push_back(value + " " + label);
+  answer.sentence = fmt::format("{}: {}.", answer.verdict, fmt::join(parts, ", "));
+  return answer;
 }
 
 std::string what_is_predicted(const PlanView& view) {

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "shiplap/document/table.hpp"
 #include "shiplap/measure/check.hpp"
 #include "shiplap/measure/figures.hpp"
@@ -12,22 +14,27 @@
 namespace shiplap::document {
 namespace {
 
-const std::vector<NamedPrimitive> rates_over_size{{"pinned H2D", "copy.pinned.h2d"},
-                                                  {"pinned D2H", "copy.pinned.d2h"},
-                                                  {"pinned, both directions together", "copy.pinned.both"},
-                                                  {"pageable H2D", "copy.pageable.h2d"},
-                                                  {"pageable D2H", "copy.pageable.d2h"},
-                                                  {"managed, prefetch H2D", "prefetch.h2d"},
-                                                  {"managed, prefetch D2H", "prefetch.d2h"},
-                                                  {"managed, on demand H2D", "demand.h2d"}};
-const std::vector<NamedPrimitive> bursts{{"H2D alone", "burst.pinned.h2d"},
-                                         {"D2H alone", "burst.pinned.d2h"},
-                                         {"H2D beside D2H", "duplex.pinned.h2d"},
-                                         {"D2H beside H2D", "duplex.pinned.d2h"}};
+// Colours tell directions apart, and dashes the memory or whether the other direction is busy.
+const std::string pageable_dashes = "8 4";
+const std::string prefetch_dashes = "2 3";
+const std::string demand_dashes = "8 3 2 3";
+const std::string duplex_dashes = "8 4";
+const std::vector<NamedPrimitive> rates_over_size{{"pinned H2D", "copy.pinned.h2d", "h2d"},
+                                                  {"pinned D2H", "copy.pinned.d2h", "d2h"},
+                                                  {"pinned, both directions together", "copy.pinned.both", "both"},
+                                                  {"pageable H2D", "copy.pageable.h2d", "h2d", pageable_dashes},
+                                                  {"pageable D2H", "copy.pageable.d2h", "d2h", pageable_dashes},
+                                                  {"managed, prefetch H2D", "prefetch.h2d", "h2d", prefetch_dashes},
+                                                  {"managed, prefetch D2H", "prefetch.d2h", "d2h", prefetch_dashes},
+                                                  {"managed, on demand H2D", "demand.h2d", "h2d", demand_dashes}};
+const std::vector<NamedPrimitive> bursts{{"H2D alone", "burst.pinned.h2d", "h2d"},
+                                         {"D2H alone", "burst.pinned.d2h", "d2h"},
+                                         {"H2D beside D2H", "duplex.pinned.h2d", "h2d", duplex_dashes},
+                                         {"D2H beside H2D", "duplex.pinned.d2h", "d2h", duplex_dashes}};
 const std::vector<NamedPrimitive> zero_copy{
-    {"reads", "mapped.read"}, {"writes", "mapped.write"}, {"both together", "mapped.both"}};
+    {"reads", "mapped.read", "h2d"}, {"writes", "mapped.write", "d2h"}, {"both together", "mapped.both", "both"}};
 const std::vector<NamedPrimitive> staging{
-    {"H2D", "staged.h2d"}, {"D2H", "staged.d2h"}, {"both together", "staged.both"}};
+    {"H2D", "staged.h2d", "h2d"}, {"D2H", "staged.d2h", "d2h"}, {"both together", "staged.both", "both"}};
 
 /// Adds the plot unless nothing in it was measured.
 void add(Section& section, Plot plot) {
@@ -64,43 +71,52 @@ std::string rate_with_fraction(PerByte cost, double limit) {
                    : to_string(rate);
 }
 
-/// How fast large copies of pinned memory run; "" when the profile does not say it.
-std::string speed_sentence(const Profile& profile, const std::string& gpu) {
+/// How fast large copies of pinned memory run.
+Headline speed_headline(const Profile& profile, const std::string& gpu) {
   const LinkModel* const of_gpu = profile.find_link(0);
   if (of_gpu == nullptr || !(of_gpu->h2d.per_byte.value.seconds > 0) || !(of_gpu->d2h.per_byte.value.seconds > 0))
-    return "";
+    return {.sentence = gpu + ": the rates of large copies are not known."};
   const LinkModel& link = *of_gpu;
   const double limit = pcie_link_rate(condition(profile.conditions, "gpu.link"));
-  std::string text = fmt::format("{}: large copies from pinned memory run at {} to the GPU and at {} to the host", gpu,
-                                 rate_with_fraction(link.h2d.per_byte.value, limit),
-                                 rate_with_fraction(link.d2h.per_byte.value, limit));
+  Headline headline{
+      .verdict = gpu,
+      .sentence = fmt::format("{}: large copies from pinned memory run at {} to the GPU and at {} to the host", gpu,
+                              rate_with_fraction(link.h2d.per_byte.value, limit),
+                              rate_with_fraction(link.d2h.per_byte.value, limit)),
+      .numbers = {{to_string(bandwidth(link.h2d.per_byte.value)), "to the GPU"},
+                  {to_string(bandwidth(link.d2h.per_byte.value)), "to the host"}}};
   if (link.h2d.duplex && link.d2h.duplex && link.h2d.duplex->per_byte.value.seconds > 0 &&
       link.d2h.duplex->per_byte.value.seconds > 0)
-    text += fmt::format("; duplex, at {} and {}", to_string(bandwidth(link.h2d.duplex->per_byte.value)),
-                        to_string(bandwidth(link.d2h.duplex->per_byte.value)));
-  return text + ".";
+    headline.sentence += fmt::format("; duplex, at {} and {}", to_string(bandwidth(link.h2d.duplex->per_byte.value)),
+                                     to_string(bandwidth(link.d2h.duplex->per_byte.value)));
+  headline.sentence += ".";
+  return headline;
 }
 
 }  // namespace
 
 Section profile_section(const Profile& profile, const std::string& source) {
   const std::string gpu = profile.gpus.empty() ? "a GPU without a name" : profile.gpus.front().name;
-  Section section{.title = fmt::format("Node: {} (profile {})", gpu, profile.name), .source = source};
+  // Nobody has asked a published or simulated node how it is today.
+  const bool is_measured = profile.origin == Origin::measured;
+  const std::string name = fmt::format("{} (profile {}{})", gpu, profile.name,
+                                       is_measured ? "" : fmt::format(", {}", to_string(profile.origin)));
+  Section section{.title = "Node: " + name, .source = source};
   section.sentences.push_back(
       fmt::format("{}, parameters {}. {}", to_string(profile.origin), parameter_hash(profile), profile.source));
   if (const std::string note = simulation_note(profile); !note.empty()) section.sentences.push_back(note);
 
   const std::vector<shiplap::Figure> measured = figures(profile.measurements, profile.conditions);
   const std::vector<CheckedFigure> checked = check(profile);
-  // Nobody has asked a published or simulated node how it is today.
-  const bool is_measured = profile.origin == Origin::measured;
-  const std::string name = fmt::format("{} (profile {}{})", gpu, profile.name,
-                                       is_measured ? "" : fmt::format(", {}", to_string(profile.origin)));
-  const std::string speed = speed_sentence(profile, name);
-  section.headlines.push_back(speed.empty() ? name + ": the rates of large copies are not known." : speed);
-  if (const std::string health = health_sentence(fmt::format("Profile {}", profile.name), checked);
-      !health.empty() && is_measured)
-    section.headlines.push_back(health);
+  section.headlines.push_back(speed_headline(profile, name));
+  if (Headline health = health_headline(fmt::format("Profile {}", profile.name), checked);
+      is_measured && !health.sentence.empty()) {
+    section.headlines.front().numbers.clear();  // they are in the other sentence too
+    section.headlines.push_back(std::move(health));
+  }
+
+  section.brief.emplace_back(verdict_table(checked));
+  section.figures.push_back(check_table(checked));
 
   const Axis size{.label = "size of the copy", .unit = "B", .logarithmic = true};
   const Axis rate{.label = "rate", .unit = "B/s"};
@@ -131,8 +147,6 @@ Section profile_section(const Profile& profile, const std::string& source) {
                 .x = {.label = "host threads", .unit = "", .logarithmic = true},
                 .y = rate,
                 .series = rate_curves(measured, staging, "threads")});
-  section.brief.emplace_back(verdict_table(checked));
-  section.figures.push_back(check_table(checked));
   if (!measured.empty()) section.figures.emplace_back(all_figures(measured));
   if (!profile.conditions.empty()) section.figures.emplace_back(conditions_of(profile));
   return section;

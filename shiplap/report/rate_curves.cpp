@@ -36,7 +36,7 @@ std::vector<Series> curves(std::span<const shiplap::Figure> figures, const std::
         found->second = *point;
     }
     if (best.size() < least_points) continue;
-    Series series{.name = named.name};
+    Series series{.name = named.name, .thing = named.thing, .dashes = named.dashes};
     for (const auto& [x, point] : best) series.points.push_back(point);
     all.push_back(std::move(series));
   }

@@ -15,6 +15,8 @@ namespace shiplap::document {
 struct NamedPrimitive {
   std::string name;       ///< "pinned H2D"
   std::string primitive;  ///< "copy.pinned.h2d"
+  std::string thing;      ///< what its curve is of, for its colour: "h2d"
+  std::string dashes{};   ///< dashes of its curve; "": solid
 };
 
 /// The rate of each primitive over an argument such as "bytes" or "blocks". Where several figures have the same

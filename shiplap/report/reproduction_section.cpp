@@ -60,8 +60,8 @@ Section reproduction_section(const JsonReader& json, const std::string& source) 
   const std::string name = fmt::format("{} on {}", json.at("paper").string(), json.at("device_name").string());
   const bool is_simulated = json.at("simulated").boolean();
   Section section{.title = "Reproduction of " + name, .source = source};
-  section.headlines.push_back(
-      fmt::format("{}{}: {}.", name, is_simulated ? " (simulated)" : "", count_of_verdicts(json.at("claims"))));
+  section.headlines.push_back({.sentence = fmt::format("{}{}: {}.", name, is_simulated ? " (simulated)" : "",
+                                                       count_of_verdicts(json.at("claims")))});
   if (is_simulated)
     section.sentences.push_back("All figures are computed by a model of the device, and nothing was observed.");
   const JsonReader plots = json.at("plots");

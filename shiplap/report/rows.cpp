@@ -12,14 +12,15 @@ namespace {
 struct EngineKind {
   Engine engine;
   const char* label;
+  const char* thing;
   bool serial;  ///< whether the engine performs one op at a time
 };
-constexpr std::array<EngineKind, engine_count> engine_kinds{{{Engine::host, "host", false},
-                                                             {Engine::copy_h2d, "H2D copies", true},
-                                                             {Engine::copy_shared, "copies", true},
-                                                             {Engine::compute, "kernels", false},
-                                                             {Engine::copy_d2h, "D2H copies", true},
-                                                             {Engine::copy_d2d, "D2D copies", true}}};
+constexpr std::array<EngineKind, engine_count> engine_kinds{{{Engine::host, "host", "host", false},
+                                                             {Engine::copy_h2d, "H2D copies", "h2d", true},
+                                                             {Engine::copy_shared, "copies", "both", true},
+                                                             {Engine::compute, "kernels", "kernel", false},
+                                                             {Engine::copy_d2h, "D2H copies", "d2h", true},
+                                                             {Engine::copy_d2d, "D2D copies", "both", true}}};
 
 /// Puts each bar into the first free lane. Returns false when `most` lanes are too few.
 bool assign_lanes(std::vector<Bar>& bars, unsigned most, unsigned& lanes) {
@@ -63,6 +64,7 @@ std::vector<EngineRow> engine_rows(const TimelineView& ops, unsigned most_lanes,
     EngineRow row;
     row.engine = kind.engine;
     row.label = kind.label;
+    row.thing = kind.thing;
     Bytes moved;
     for (std::uint32_t i = 0; i < ops.size(); ++i) {
       const Span& span = ops[i].span;

@@ -21,6 +21,7 @@ struct Bar {
 struct EngineRow {
   Engine engine = Engine::host;
   std::string label;   ///< "H2D copies"
+  std::string thing;   ///< what its bars are, for their colour: "h2d"
   std::string detail;  ///< rate while the engine is busy, as in "33.55 GB/s"; "" when it moves no bytes
   double busy = 0;     ///< busy time as a fraction of the time from the first start to the last end of the timeline
   unsigned lanes = 1;

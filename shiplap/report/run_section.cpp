@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "shiplap/core/statistics.hpp"
 #include "shiplap/report/quantity.hpp"
 #include "shiplap/report/run_pictures.hpp"
@@ -52,20 +54,46 @@ Plot samples_of(const Report& run) {
 
 TimelinePlot timelines_of(const RunView& view) {
   const char* label = observed_label(view.run);
-  TimelinePlot plot{.title = fmt::format("Timeline: predicted above {}", label),
-                    .note = fmt::format(
-                        "A row for each engine, a bar for each op, one colour for each chunk. Observed is one further "
-                        "run, which takes longer when it is traced; its times are from {}.",
-                        view.run.trace_source)};
+  TimelinePlot plot{
+      .title = fmt::format("Timeline: predicted above {}", label),
+      .note = fmt::format(
+          "A row for each engine, a bar for each op; every other chunk is lighter.{}",
+          view.run.simulated
+              ? ""
+              : fmt::format(
+                    " Observed is one further run, which takes longer when it is traced; its times are from {}.",
+                    view.run.trace_source))};
   if (!view.predicted_timeline.empty()) plot.panels.push_back(panel_of(view.predicted_timeline, "predicted"));
   plot.panels.push_back(panel_of(view.timeline, label));
   return plot;
 }
 
-/// The verdict on the result, before the time of the run.
-std::string result_of(const Report& run) {
-  if (run.verified()) return "VERIFIED";
-  return run.is_wrong() ? fmt::format("WRONG RESULT: {}. It took", *run.difference) : "NOT VERIFIED";
+/// The verdict on the result, and the time of the run.
+Headline answer_of(const Report& run) {
+  Headline answer{.verdict = run.verified()   ? "VERIFIED"
+                             : run.is_wrong() ? fmt::format("WRONG RESULT: {}.", *run.difference)
+                                              : "NOT VERIFIED",
+                  .judgement = run.verified()   ? Judgement::good
+                               : run.is_wrong() ? Judgement::bad
+                                                : Judgement::warn,
+                  .numbers = {{time_cell(run.observed).text, observed_label(run)}}};
+  std::string& text = answer.sentence;
+  text = fmt::format("{}{} {}{}", answer.verdict, run.is_wrong() ? " It took" : "", answer.numbers.front().value,
+                     run.simulated ? " (simulated)" : "");
+  const auto add = [&](KeyNumber number) {
+    text += fmt::format(", {} {}", number.value, number.label);
+    answer.numbers.push_back(std::move(number));
+  };
+  if (run.ideal_overlap)
+    add({fmt::format("{:.2f} times", run.observed.value / run.ideal_overlap->value), "ideal overlap"});
+  if (const auto efficiency = run.efficiency()) add({percent(*efficiency), "of the bound"});
+  if (!run.simulated) {
+    const std::string error = signed_percent(prediction_error(run.planned.predicted.value, run.observed.value));
+    text += fmt::format("; predicted {} ({})", time_cell(run.planned.predicted).text, error);
+    answer.numbers.push_back({error, "predicted, against observed"});
+  }
+  text += ".";
+  return answer;
 }
 
 }  // namespace
@@ -73,15 +101,7 @@ std::string result_of(const Report& run) {
 Section run_section(const RunView& view, const std::string& source) {
   const Report& run = view.run;
   Section section{.title = fmt::format("Run of {} by {}", run.job, run.planned.choice.strategy), .source = source};
-  std::string headline =
-      fmt::format("{} {}{}", result_of(run), time_cell(run.observed).text, run.simulated ? " (simulated)" : "");
-  if (run.ideal_overlap)
-    headline += fmt::format(", {:.2f} times ideal overlap", run.observed.value / run.ideal_overlap->value);
-  if (const auto efficiency = run.efficiency()) headline += fmt::format(", {} of the bound", percent(*efficiency));
-  if (!run.simulated)
-    headline += fmt::format("; predicted {} ({})", time_cell(run.planned.predicted).text,
-                            signed_percent(prediction_error(run.planned.predicted.value, run.observed.value)));
-  section.headlines.push_back(headline + ".");
+  section.headlines.push_back(answer_of(run));
   section.sentences.push_back(fmt::format("{} on {} by {}.", run.job, run.device, to_string(run.planned.choice)));
   if (run.simulated) section.sentences.push_back("The simulator made both times, predicted and simulated.");
   if (run.pinning > Seconds{0})

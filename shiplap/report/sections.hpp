@@ -36,13 +36,15 @@ Section adaptive_section(const AdaptiveRun&);
 /// The times of batches and the decisions of the log of an adaptive run, and whether they were made again as logged.
 Section adaptation_section(const Replay&, const std::string& source = {});
 
+/// The colour of a verdict.
+Judgement judgement_of(Verdict);
 /// Every figure of a check with its limit and its verdict.
 Table check_table(const std::vector<CheckedFigure>&);
 /// The verdict on each figure, in few columns.
 Table verdict_table(const std::vector<CheckedFigure>&);
-/// Whether the node is healthy: GOOD with the rates of copies, or LOW or BAD with the figures that are; "" when nothing
-/// could be judged.
-std::string health_sentence(const std::string& node, const std::vector<CheckedFigure>&);
+/// Whether the node is healthy: GOOD with the rates of copies, or LOW or BAD with the figures that are; without a
+/// sentence when nothing could be judged.
+Headline health_headline(const std::string& node, const std::vector<CheckedFigure>&);
 /// The verdicts of a check, likely causes of low and bad figures, who used the node, and what was measured again.
 Section check_section(const NodeResult&, const std::string& source = {});
 /// Predicted and observed times of a run, whether its result is right, and its timelines. Times of a virtual device are

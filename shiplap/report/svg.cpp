@@ -3,11 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
-#include <numbers>
 #include <vector>
 
+#include "shiplap/document/colours.hpp"
 #include "shiplap/report/rows.hpp"
 #include "shiplap/report/svg_parts.hpp"
 
@@ -22,38 +21,6 @@ constexpr double row_gap = 6;
 constexpr double panel_heading = 26;
 constexpr double panel_gap = 16;
 
-/// A colour given in OKLCH, where equal steps of lightness and hue look equal, as sRGB.
-std::string oklch(double lightness, double chroma, double hue_degrees) {
-  const double hue = hue_degrees * std::numbers::pi / 180;
-  const double a = chroma * std::cos(hue);
-  const double b = chroma * std::sin(hue);
-  const auto cube = [](double x) { return x * x * x; };
-  const double l = cube(lightness + 0.3963377774 * a + 0.2158037573 * b);
-  const double m = cube(lightness - 0.1055613458 * a - 0.0638541728 * b);
-  const double s = cube(lightness - 0.0894841775 * a - 1.2914855480 * b);
-  const auto channel = [](double linear) {
-    const double x = std::clamp(linear, 0.0, 1.0);
-    const double encoded = x <= 0.0031308 ? 12.92 * x : 1.055 * std::pow(x, 1 / 2.4) - 0.055;
-    return static_cast<int>(std::lround(encoded * 255));
-  };
-  return fmt::format("#{:02x}{:02x}{:02x}", channel(4.0767416621 * l - 3.3077115913 * m + 0.2309699292 * s),
-                     channel(-1.2684380046 * l + 2.6097574011 * m - 0.3413193965 * s),
-                     channel(-0.0041960863 * l - 0.7034186147 * m + 1.7076147010 * s));
-}
-
-struct ChunkColour {
-  std::string fill;
-  bool dark = false;
-};
-
-/// The colour of a chunk, from blue for the first over violet and red to amber for the last. Odd chunks are a little
-/// lighter, so that neighbours differ for any number of chunks.
-ChunkColour chunk_colour(std::uint32_t chunk, std::uint32_t chunks) {
-  const double t = chunks > 1 ? static_cast<double>(chunk) / (chunks - 1) : 0;
-  const double lightness = 0.50 + 0.26 * t + (chunk % 2 == 1 ? 0.06 : 0);
-  return {oklch(lightness, 0.155, 262 + 168 * t), lightness < 0.67};
-}
-
 struct Panel {
   const SvgPanel* source;
   std::vector<EngineRow> rows;
@@ -65,7 +32,6 @@ class Canvas {
   Canvas(std::vector<Panel> panels, const SvgOptions& options) : panels_(std::move(panels)), options_(options) {
     for (const Panel& panel : panels_) {
       end_ = std::max(end_, last_end(panel.source->timeline));
-      for (const Op& op : panel.source->schedule.ops) chunks_ = std::max(chunks_, op.chunk + 1);
     }
     if (options.bound) end_ = std::max(end_, *options.bound);
     axis_ = time_axis(end_, 10);
@@ -131,19 +97,19 @@ class Canvas {
     const double left = x(bar.start);
     const double width = std::max(x(bar.end) - left, 0.4);
     const double gap = width > 3 ? 0.8 : 0;  // separates neighbours; thin bars get no gap, so that they stay visible
-    const ChunkColour colour = chunk_colour(bar.chunk, chunks_);
+    const std::string colour(document::colour_of(row.thing));
+    const bool is_light = bar.chunk % 2 == 1;
     const double top = y + bar.lane * height;
     fmt::format_to(std::back_inserter(body_),
                    "<rect class=\"op chunk-{}\" x=\"{:.2f}\" y=\"{:.1f}\" width=\"{:.2f}\" height=\"{:.1f}\" rx=\"{}\" "
                    "fill=\"{}\"><title>{}, {} to {} {}</title></rect>\n",
                    bar.chunk, left, top, width - gap, row.lanes > 1 ? height - 1 : height, width > 6 ? 2 : 0,
-                   colour.fill, xml_escape(describe(panel.source->schedule, bar.op)),
+                   is_light ? document::lighter(colour) : colour, xml_escape(describe(panel.source->schedule, bar.op)),
                    fmt::format("{:.4g}", bar.start.count() * axis_.per_second),
                    fmt::format("{:.4g}", bar.end.count() * axis_.per_second), axis_.unit);
     const std::string number = std::to_string(bar.chunk);
     if (height >= 14 && width > 7.0 * static_cast<double>(number.size()) + 5)
-      text(left + width / 2, top + height / 2 + 4, colour.dark ? "number on-dark" : "number on-light", number,
-           "middle");
+      text(left + width / 2, top + height / 2 + 4, is_light ? "number on-light" : "number on-dark", number, "middle");
   }
 
   void grid(double top, double bottom) {
@@ -174,19 +140,7 @@ class Canvas {
   }
 
   void legend(double y) {
-    constexpr double swatch = 16;
-    const std::uint32_t swatches = std::min<std::uint32_t>(chunks_, 16);
-    double at = plot_left();
-    text(at, y, "small", options_.colours + " 0");
-    at += 58;
-    for (std::uint32_t i = 0; i < swatches; ++i) {
-      const std::uint32_t chunk = swatches > 1 ? i * (chunks_ - 1) / (swatches - 1) : 0;
-      fmt::format_to(std::back_inserter(body_),
-                     "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{}\" height=\"11\" fill=\"{}\"/>\n", at, y - 10, swatch,
-                     chunk_colour(chunk, chunks_).fill);
-      at += swatch;
-    }
-    if (chunks_ > 1) text(at + 8, y, "small", fmt::format("{}", chunks_ - 1));
+    text(plot_left(), y, "small", fmt::format("number: {}, every other one is lighter", options_.numbers));
     text(options_.width - margin, y, "small", "busy: share of the time; rate while busy", "end");
   }
 
@@ -197,7 +151,6 @@ class Canvas {
   std::vector<Panel> panels_;
   const SvgOptions& options_;
   Seconds end_{0};
-  std::uint32_t chunks_ = 1;
   Axis axis_;
   std::string body_;
 };

@@ -1,4 +1,4 @@
-// A timeline as a self-contained SVG picture: a row for each engine, a bar for each op, coloured by chunk. Several
+// A timeline as a self-contained SVG picture: a row for each engine, a bar for each op, coloured by engine. Several
 // timelines (predicted above observed) share one time axis.
 #pragma once
 
@@ -22,7 +22,7 @@ struct SvgOptions {
   std::string title = {};
   std::string subtitle = {};
   std::optional<Seconds> bound = {};  ///< drawn as a dashed line
-  std::string colours = "chunk";      ///< what has a colour of its own: `Op::chunk` may stand for something else
+  std::string numbers = "chunk";      ///< what the number of a bar counts: `Op::chunk` may stand for something else
   unsigned width = 960;               ///< px
 };
 

@@ -10,7 +10,8 @@ namespace shiplap::document {
 Panel panel_of(const TimelineView& ops, std::string label) {
   Panel panel{.label = std::move(label)};
   for (const EngineRow& engine : engine_rows(ops)) {
-    Row row{.label = engine.label, .detail = percent(engine.busy) + " busy", .lanes = engine.lanes};
+    Row row{
+        .label = engine.label, .detail = percent(engine.busy) + " busy", .lanes = engine.lanes, .thing = engine.thing};
     if (!engine.detail.empty()) row.detail += ", " + engine.detail;
     for (const shiplap::Bar& bar : engine.bars)
       row.bars.push_back({.name = ops[bar.op.index()].name,

@@ -105,14 +105,29 @@ def test_the_axes_are_logarithmic_or_linear_as_asked(whole: Opened) -> None:
     assert "64 KiB" in ticks(figure)
     figure.get_by_role("button", name="logarithmic x axis of Rate").click()
     assert "64 KiB" not in ticks(figure)
-    figure.get_by_role("button", name="logarithmic y axis of Rate").click()
+    # Rates range over more than two decades, so that their axis begins as a logarithmic one.
     assert "0 B/s" not in ticks(figure)
+    figure.get_by_role("button", name="logarithmic y axis of Rate").click()
+    assert "0 B/s" in ticks(figure)
+
+
+def test_axes_of_wide_ranges_begin_logarithmic_and_others_as_their_section_says(whole: Opened) -> None:
+    whole.draw_all()
+    for number, figure in enumerate(whole.data()):
+        if figure["kind"] != "plot":
+            continue
+        for axis in "xy":
+            values = [value for series in figure["series"] for value in series[axis] if value is not None]
+            wide = figure[axis]["unit"] in ("s", "B", "B/s") and min(values) > 0 and max(values) > 100 * min(values)
+            pressed = whole.page.locator(f"#figure-{number}").get_by_role("button", name=f"logarithmic {axis} axis")
+            expected = str(figure[axis]["log"] or wide).lower()
+            assert pressed.get_attribute("aria-pressed") == expected, (figure["title"], axis)
 
 
 def test_dragging_zooms_and_a_double_click_resets(whole: Opened) -> None:
     figure = chart(whole, "Rate of one copy over its size")
     before = ticks(figure)
-    box = figure.locator("svg").bounding_box()
+    box = figure.locator("svg.active").bounding_box()
     assert box is not None
     mouse = whole.page.mouse
     mouse.move(box["x"] + box["width"] * 0.5, box["y"] + box["height"] * 0.3)
@@ -120,14 +135,14 @@ def test_dragging_zooms_and_a_double_click_resets(whole: Opened) -> None:
     mouse.move(box["x"] + box["width"] * 0.8, box["y"] + box["height"] * 0.7, steps=5)
     mouse.up()
     assert ticks(figure) != before
-    figure.locator("svg").dblclick(position={"x": box["width"] / 2, "y": box["height"] / 2})
+    figure.locator("svg.active").dblclick(position={"x": box["width"] / 2, "y": box["height"] / 2})
     assert ticks(figure) == before
 
 
 def test_keys_walk_through_points_zoom_and_reset(whole: Opened) -> None:
     figure = chart(whole, "Rate of one copy over its size")
     before = ticks(figure)
-    figure.locator("svg").focus()
+    figure.locator("svg.active").focus()
     keyboard = whole.page.keyboard
     keyboard.press("ArrowRight")
     first = tooltip(figure)
@@ -164,7 +179,7 @@ def test_a_timeline_zooms_moves_and_shows_ops(whole: Opened) -> None:
     assert zoomed != before
     figure.get_by_role("button", name="move right").click()
     assert ticks(figure) != zoomed
-    figure.locator("svg").focus()
+    figure.locator("svg.active").focus()
     whole.page.keyboard.press("ArrowRight")
     one = tooltip(figure)
     whole.page.keyboard.press("ArrowRight")
@@ -180,29 +195,46 @@ def test_the_map_answers_what_if_by_keys_and_clicks(whole: Opened) -> None:
     answer = figure.locator(".answer")
     at_job = answer.text_content() or ""
     assert at_job.startswith("128 MiB and a kernel of") or at_job.startswith("256 MiB and a kernel of")
-    figure.locator("svg").focus()
+    figure.locator("svg.active").focus()
     for _ in range(30):
         whole.page.keyboard.press("ArrowRight")
     for _ in range(30):
         whole.page.keyboard.press("ArrowDown")
     assert (answer.text_content() or "").startswith("16 GiB and a kernel of 10 µs: streams is the fastest")
-    assert figure.locator(".cell.tie").count() == ties(whole.data())
-    box = figure.locator("svg").bounding_box()
+    box = figure.locator("svg.active").bounding_box()
     assert box is not None
-    figure.locator("svg").click(position={"x": 80, "y": 40})
+    figure.locator("svg.active").click(position={"x": 80, "y": 40})
     assert (answer.text_content() or "").startswith("1 MiB and a kernel of 1 s")
 
 
-def ties(figures: list[dict]) -> int:
-    """Cells whose two fastest strategies have overlapping intervals."""
+def losses(figures: list[dict]) -> list[float]:
+    """What the second best strategy loses in each cell of the map."""
     cells = next(f for f in figures if f["kind"] == "map")["cells"]
-    return sum(len(times) > 1 and times[1][3] <= times[0][4] for times in cells)
+    return [times[1][2] / times[0][2] - 1 for times in cells if len(times) > 1]
+
+
+def test_the_map_hatches_the_cells_whose_second_best_loses_less_than_2_percent_and_no_others(whole: Opened) -> None:
+    figure = chart(whole, "The fastest strategy over size and kernel time")
+    close = sum(loss < 0.02 for loss in losses(whole.data()))
+    assert 0 < close < len(losses(whole.data()))
+    assert figure.locator(".cell.hatched").count() == close
+
+
+def test_a_cell_of_the_map_and_its_tooltip_say_what_the_second_best_loses(whole: Opened) -> None:
+    figure = chart(whole, "The fastest strategy over size and kernel time")
+    shown = [float(text.strip("< %")) for text in figure.locator(".cell-text").all_text_contents()]
+    for text, loss in zip(shown, losses(whole.data()), strict=True):
+        assert text == pytest.approx(loss * 100, rel=0.06, abs=0.1)
+    figure.locator(".cell:not(.hatched)").last.hover(force=True)
+    assert re.search(r"is the fastest, [a-z-]+ loses [\d.]+ % \([\d.]+ [mµn]?s\)\.", tooltip(figure))
+    whole.page.mouse.move(1, 1)
+    assert tooltip(figure) == ""
 
 
 def test_the_map_has_the_times_of_a_plan(whole: Opened, files: dict[str, Path]) -> None:
     """A plan of the job in the corner of the map is another way to the same number."""
     figure = chart(whole, "The fastest strategy over size and kernel time")
-    figure.locator("svg").focus()
+    figure.locator("svg.active").focus()
     for key in ("ArrowLeft", "ArrowDown"):
         for _ in range(30):
             whole.page.keyboard.press(key)
@@ -278,12 +310,12 @@ def test_a_tap_shows_the_values_of_a_point_and_of_an_op(browser: Browser, report
 def test_no_zoom_is_too_deep(whole: Opened) -> None:
     figure = chart(whole, "Rate of one copy over its size")
     for key in ["ArrowRight"] + ["+"] * 60 + ["ArrowRight"] * 3:
-        figure.locator("svg").focus()
+        figure.locator("svg.active").focus()
         whole.page.keyboard.press(key)
     assert tooltip(figure).startswith("pinned H2D")
     figure = chart(whole, "Timeline: predicted above simulated")
     for key in ["ArrowRight"] + ["+"] * 60:
-        figure.locator("svg").focus()
+        figure.locator("svg.active").focus()
         whole.page.keyboard.press(key)
     assert len(set(ticks(figure))) == len(ticks(figure))
     assert whole.complaints == []
@@ -296,7 +328,7 @@ def test_keys_reach_ops_that_are_too_short_to_be_drawn(browser: Browser, tmp_pat
     report = opened(browser.new_context(), tmp_path / "report.html")
     figure = chart(report, "Timeline: predicted above simulated")
     assert int(figure.get_attribute("data-drawn") or 0) < 2 * 8000
-    figure.locator("svg").focus()
+    figure.locator("svg.active").focus()
     seen = set()
     for _ in range(30):
         report.page.keyboard.press("ArrowRight")
@@ -381,3 +413,147 @@ def test_a_report_without_its_data_is_smaller_than_400_kb(whole: Opened, report:
     scripts = "".join(re.findall(r"<script nonce[^>]*>.*?</script>", page, re.DOTALL))
     styles = "".join(re.findall(r"<style.*?</style>", page, re.DOTALL))
     assert len(scripts.encode()) + len(styles.encode()) < 400_000
+
+
+def colour_of(page: Page, thing: str) -> str:
+    """The colour of a thing as the browser computes it."""
+    return page.evaluate(
+        """thing => {
+             const probe = document.body.appendChild(document.createElement("i"));
+             probe.style.color = `var(--of-${thing})`;
+             const colour = getComputedStyle(probe).color;
+             probe.remove();
+             return colour;
+           }""",
+        thing,
+    )
+
+
+def test_a_direction_has_one_colour_in_curves_timelines_and_legends(whole: Opened) -> None:
+    blue, orange, green = (colour_of(whole.page, thing) for thing in ("h2d", "d2h", "kernel"))
+    assert len({blue, orange, green}) == 3
+    for title in ("Rate of one copy over its size", "Copies in a row: one direction beside the other"):
+        figure = chart(whole, title)
+        for name in figure.locator(".legend button").all():
+            text = name.text_content() or ""
+            colour = name.locator("line").evaluate("line => getComputedStyle(line).stroke")
+            if text.startswith(("pinned H2D", "pageable H2D", "H2D")):
+                assert colour == blue, text
+            if text.startswith(("pinned D2H", "pageable D2H", "D2H")):
+                assert colour == orange, text
+    timeline = chart(whole, "Timeline: predicted above simulated")
+    fills = timeline.locator("rect.bar").evaluate_all("all => [...new Set(all.map(r => getComputedStyle(r).fill))]")
+    assert set(fills) == {blue, orange, green}
+
+
+def test_a_strategy_has_one_colour_in_the_map_and_in_an_evaluation(whole: Opened) -> None:
+    streams = colour_of(whole.page, "streams")
+    figure = chart(whole, "The fastest strategy over size and kernel time")
+    swatch = figure.locator(".legend .entry", has_text="streams").locator(".swatch")
+    assert swatch.evaluate("swatch => getComputedStyle(swatch).backgroundColor") == streams
+    figure = chart(whole, "Predicted beside simulated time")
+    point = figure.locator(".legend button", has_text="streams").locator("circle")
+    assert point.evaluate("point => getComputedStyle(point).fill") == streams
+
+
+def test_every_verdict_and_number_on_top_stands_in_a_sentence_of_its_section_and_a_record_has_four_numbers_at_most(
+    whole: Opened, browser: Browser, files: dict[str, Path], tmp_path: Path
+) -> None:
+    results = whole.page.locator(".result")
+    assert results.count() > 5
+    for result in results.all():
+        section = whole.page.locator(result.locator("a").get_attribute("href") or "")
+        sentences = " ".join(section.locator(".headline").all_text_contents())
+        assert (result.locator(".verdict").text_content() or "") in sentences
+        for value in result.locator("dd").all_text_contents():
+            assert value in sentences
+    for kind, numbers in {"check": 0, "comparison": 3, "plan": 3, "run": 3, "profile": 4}.items():
+        shiplap("report", files[kind], "-o", tmp_path / "one.html", "--no-map")
+        page = opened(browser.new_context(), tmp_path / "one.html").page
+        shown = page.locator(".result dd")
+        assert shown.count() >= numbers and shown.count() <= 4, kind
+        assert page.locator(".result .verdict").first.is_visible()
+
+
+def test_the_verdict_on_top_has_the_colour_of_its_judgement(
+    browser: Browser, files: dict[str, Path], tmp_path: Path
+) -> None:
+    for kind, judged in {"run": "good", "comparison": "bad", "plan": ""}.items():
+        shiplap("report", files[kind], "-o", tmp_path / "one.html", "--no-map")
+        page = opened(browser.new_context(), tmp_path / "one.html").page
+        verdict = page.locator(".result .verdict").first
+        assert verdict.get_attribute("class") == f"verdict {judged}"
+        variable = "--text" if judged == "" else f"--of-{judged}"
+        expected = page.evaluate(
+            "name => { const i = document.body.appendChild(document.createElement('i'));"
+            "i.style.color = `var(${name})`; return getComputedStyle(i).color; }",
+            variable,
+        )
+        assert verdict.evaluate("v => getComputedStyle(v).color") == expected, kind
+
+
+def luminance(colour: str) -> float:
+    channels = [int(value) / 255 for value in re.findall(r"\d+", colour)[:3]]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_texts_have_a_contrast_of_at_least_4_5_with_their_background(
+    scheme: str, browser: Browser, report: Path
+) -> None:
+    page = opened(browser.new_context(color_scheme=scheme), report)
+    page.draw_all()
+    pairs = page.page.evaluate(
+        """() => {
+             const opaque = (element) => {
+               for (let at = element; at !== null; at = at.parentElement) {
+                 const colour = getComputedStyle(at).backgroundColor;
+                 if (!colour.startsWith("rgba(")) return colour;
+               }
+               return "rgb(255, 255, 255)";
+             };
+             const texts = [...document.querySelectorAll("p, li, h1, h2, h3, td, th, dt, dd, a, button, summary, svg text")];
+             const shown = texts.filter((t) => t.checkVisibility() && t.textContent.trim() !== "" && !t.matches(".cell-text"));
+             const colour = (t) => getComputedStyle(t)[t instanceof SVGElement ? "fill" : "color"];
+             return [...new Set(shown.map((t) => `${colour(t)}|${opaque(t)}`))];
+           }"""
+    )
+    assert len(pairs) > 5
+    for pair in pairs:
+        brighter, darker = sorted(map(luminance, pair.split("|")), reverse=True)
+        assert (brighter + 0.05) / (darker + 0.05) >= 4.5, pair
+
+
+def test_on_a_phone_rows_are_cards_with_the_title_of_the_column_before_each_value(
+    browser: Browser, files: dict[str, Path], tmp_path: Path
+) -> None:
+    shiplap("report", files["profile"], files["plan"], "-o", tmp_path / "phone.html", "--no-map")
+    phone = opened(browser.new_context(viewport={"width": 400, "height": 740}, is_mobile=True), tmp_path / "phone.html")
+    table = phone.page.get_by_role("table", name="Candidates")
+    row = table.locator("tbody tr").first
+    assert row.evaluate("row => getComputedStyle(row).display") == "block"
+    titles = row.locator("td").evaluate_all("all => all.map(c => getComputedStyle(c, '::before').content)")
+    assert titles == [f'"{t}"' for t in ("rank", "choice", "predicted", "over the bound", "closed form", "note")]
+    cut_off = "all => all.filter(s => s.scrollWidth > s.clientWidth).length"
+    assert phone.page.locator(".scroll").evaluate_all(cut_off) == 0
+    table.get_by_role("button", name="predicted").click()
+    assert table.locator("th").nth(2).get_attribute("aria-sort") == "ascending"
+
+
+def test_a_simulated_gpu_and_a_profile_never_bear_the_name_of_this_host(
+    browser: Browser, files: dict[str, Path], tmp_path: Path
+) -> None:
+    for name, arguments in {"virtual": ("--device", "virtual:h200"), "profile": ("--profile", "h200")}.items():
+        file = tmp_path / f"{name}.json"
+        file.write_text(shiplap("check", *arguments, "--json"))
+        # A name that stands nowhere else.
+        checked = json.loads(file.read_text())
+        if name == "virtual":
+            checked["node"] = "this-very-host"
+            file.write_text(json.dumps(checked))
+        shiplap("report", file, "-o", tmp_path / "check.html")
+        page = opened(browser.new_context(), tmp_path / "check.html").page
+        for text in (*page.locator("h1, h2, .verdict, .headline, nav a").all_text_contents(),):
+            assert "this-very-host" not in text and " on h200" not in text
+        assert ("(simulated)" in (page.locator("h2").first.text_content() or "")) == (name == "virtual")

@@ -15,7 +15,7 @@ Section planted_section() {
   Table many{.title = "many", .columns = {{"name"}}};
   many.add({"further"});
   return {.title = "title",
-          .headlines = {"the answer"},
+          .headlines = {{.sentence = "the answer"}},
           .sentences = {"the reason"},
           .figures = {few, Plot{.title = "a plot"}, Table{.title = "nothing", .columns = {{"a"}}}},
           .details = {many}};

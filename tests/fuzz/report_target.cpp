@@ -10,11 +10,11 @@
 namespace shiplap::fuzz {
 namespace {
 
-constexpr std::array known_tags{"a",       "body",   "dd",      "details", "div",   "dl",       "dt",     "figcaption",
-                                "figure",  "footer", "h1",      "h2",      "h3",    "head",     "header", "html",
-                                "kbd",     "li",     "main",    "meta",    "nav",   "noscript", "p",      "script",
-                                "section", "style",  "summary", "table",   "tbody", "td",       "th",     "thead",
-                                "title",   "tr",     "ul",      "!doctype"};
+constexpr std::array known_tags{"a",       "body",   "dd",    "details", "div",     "dl",       "dt",     "figcaption",
+                                "figure",  "footer", "h1",    "h2",      "h3",      "head",     "header", "html",
+                                "kbd",     "li",     "main",  "meta",    "nav",     "noscript", "p",      "script",
+                                "section", "strong", "style", "summary", "table",   "tbody",    "td",     "th",
+                                "thead",   "title",  "tr",    "ul",      "!doctype"};
 
 /// The name of a tag: what follows "<" or "</".
 std::string_view name_of_tag(std::string_view after) {

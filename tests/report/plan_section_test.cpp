@@ -42,7 +42,9 @@ std::string marked_line(const std::string& text) {
   return {};
 }
 
-std::string first_sentence(const Plan& plan) { return document::plan_section(plan_view(plan)).headlines.front(); }
+std::string first_sentence(const Plan& plan) {
+  return document::plan_section(plan_view(plan)).headlines.front().sentence;
+}
 
 TEST(PlanSection, answers_first_what_to_use_how_long_it_takes_and_what_it_gains) {
   for (const double kernel_ms : {0.05, 0.9, 2.0}) {

@@ -68,6 +68,66 @@ TEST(CheckSection, gives_the_causes_of_a_bad_figure_and_begins_with_the_verdict)
   EXPECT_LT(text.find("BAD"), text.find("27.80 GB/s"));
 }
 
+TEST(CheckSection, of_a_simulated_gpu_or_of_a_profile_does_not_judge_this_host) {
+  NodeResult simulated = result_with(copies_with(Verdict::good, 0.9));
+  simulated.gpu = "virtual:h200";
+  simulated.kind = "h200";
+  const Section section = check_section(simulated);
+  EXPECT_EQ(section.title, "Check of virtual:h200 (simulated)");
+  EXPECT_THAT(section.headlines.front().sentence,
+              AllOf(HasSubstr("GOOD virtual:h200 (simulated): 1 of 1"), Not(HasSubstr("n7"))));
+  EXPECT_THAT(shown(section), HasSubstr("this is about profile h200, which it simulates, and not about n7"));
+  NodeResult of_profile = result_with(copies_with(Verdict::good, 0.9));
+  of_profile.node = of_profile.gpu = "h200";
+  EXPECT_EQ(check_section(of_profile).title, "Check of profile h200");
+  EXPECT_THAT(check_section(of_profile).headlines.front().sentence, HasSubstr("GOOD h200: 1 of 1"));
+}
+
+TEST(CheckSection, of_many_bad_figures_shows_four_large_numbers_at_most) {
+  NodeResult bad = result_with(copies_with(Verdict::bad, 0.4));
+  bad.figures.resize(5, bad.figures.front());
+  const Headline headline = check_section(bad).headlines.front();
+  EXPECT_EQ(headline.judgement, Judgement::bad);
+  ASSERT_EQ(headline.numbers.size(), 4u);
+  EXPECT_EQ(headline.numbers[0].value, "0 of 5");
+  EXPECT_EQ(headline.numbers[1].value, "27.80 GB/s");
+  EXPECT_EQ(headline.numbers[2].value, "40.0 %");
+}
+
+/// A map of one size of a job and several kernel times, whose two fastest strategies have these predictions.
+StrategyMap map_of(const std::vector<std::pair<MapChoice, MapChoice>>& cells) {
+  StrategyMap map{.profile = "p", .profile_origin = Origin::measured, .profile_hash = {}, .question = {}, .cells = {}};
+  map.question.sizes = {Bytes{1024}};
+  for (const auto& [first, second] : cells) {
+    map.question.kernels.push_back(milliseconds(1));
+    map.cells.push_back({.size = Bytes{1024}, .best = {first, second}});
+  }
+  return map;
+}
+MapChoice choice_of(const char* strategy, double ms, double low, double high) {
+  return {.choice = {.strategy = strategy}, .predicted = {milliseconds(ms), milliseconds(low), milliseconds(high)}};
+}
+
+TEST(MapSection, says_in_how_many_cells_predictions_leave_open_which_is_faster_and_why) {
+  const auto streams = choice_of("streams", 10, 9.9, 10.1);
+  const std::string text = shown(map_section(map_of({{streams, choice_of("implicit", 10.5, 8, 13.65)},
+                                                     {streams, choice_of("explicit", 10.1, 10, 10.2)},
+                                                     {streams, choice_of("explicit", 20, 19, 21)}}),
+                                             {}));
+  EXPECT_THAT(
+      text, AllOf(HasSubstr("In 2 of 3 cells the 90 % prediction intervals of the two fastest overlap"),
+                  HasSubstr("In 1 of them one of the two is zero-copy"), HasSubstr("up to 30 % above the prediction")));
+  EXPECT_THAT(shown(map_section(map_of({{streams, choice_of("explicit", 20, 19, 21)}}), {})),
+              Not(HasSubstr("overlap")));
+}
+
+TEST(MapSection, names_the_origin_of_a_profile_that_was_not_measured) {
+  StrategyMap map = map_of({{choice_of("streams", 10, 9, 11), choice_of("explicit", 20, 19, 21)}});
+  EXPECT_THAT(map_section(map, {}).title, HasSubstr("(profile p)"));
+  map.profile_origin = Origin::published;
+  EXPECT_THAT(map_section(map, {}).title, HasSubstr("(profile p, published)"));
+}
+
 Comparison one_slower_of_two() {
   const auto figure = [](const char* primitive, double ms) {
     shiplap::Figure made;

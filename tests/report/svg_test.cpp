@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/document/colours.hpp"
 #include "tests/report/timelines.hpp"
 
 namespace shiplap {
@@ -131,7 +132,7 @@ double luminance(const std::string& colour) {
 }
 
 TEST(Svg, chunk_numbers_stand_out_from_their_bars) {
-  // One chunk's H2D bar and its number, in order of chunks. 3 is WCAG's ratio for graphics and large text.
+  // One chunk's bar and its number. 4.5 is WCAG's ratio for text.
   const std::string picture = draw(diagonal(16, milliseconds(1)));
   static const std::regex pair(
       R"re(fill="(#[0-9a-f]{6})"><title>[^<]*</title></rect>\s*<text class="number (on-[a-z]+)")re");
@@ -140,9 +141,23 @@ TEST(Svg, chunk_numbers_stand_out_from_their_bars) {
     const double bar = luminance((*it)[1]);
     const double text = (*it)[2] == "on-dark" ? 1.0 : luminance("#14181f");
     const double ratio = (std::max(bar, text) + 0.05) / (std::min(bar, text) + 0.05);
-    EXPECT_GE(ratio, 3) << (*it)[1] << " " << (*it)[2];
+    EXPECT_GE(ratio, 4.5) << (*it)[1] << " " << (*it)[2];
   }
   EXPECT_EQ(seen, 48);
+}
+
+TEST(Svg, bars_of_each_direction_and_of_kernels_have_the_colour_of_pages) {
+  const std::string picture = draw(diagonal(4, milliseconds(1)));
+  static const std::regex bar(R"re(<rect class="op chunk-(\d+)"[^>]* y="([0-9.]+)"[^>]* fill="(#[0-9a-f]{6})")re");
+  std::map<double, std::vector<std::string>> rows;  // from top to bottom: H2D copies, kernels, D2H copies
+  for (std::sregex_iterator it(picture.begin(), picture.end(), bar), end; it != end; ++it)
+    if (std::stoi((*it)[1]) % 2 == 0) rows[std::stod((*it)[2])].push_back((*it)[3]);
+  ASSERT_EQ(rows.size(), 3u);
+  auto row = rows.begin();
+  for (const char* thing : {"h2d", "kernel", "d2h"}) {
+    for (const std::string& colour : row->second) EXPECT_EQ(colour, document::colour_of(thing)) << thing;
+    ++row;
+  }
 }
 
 TEST(Svg, refuses_a_timeline_without_single_ops) {

@@ -8,6 +8,7 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/printable.hpp"
+#include "shiplap/document/colours.hpp"
 #include "shiplap/document/figure_json.hpp"
 #include "shiplap/report/page/assets.hpp"
 #include "shiplap/report/svg_parts.hpp"
@@ -44,7 +45,34 @@ std::string paragraph(std::string_view text) {
 }
 
 std::string class_of(Judgement judgement) {
-  return judgement == Judgement::good ? "good" : judgement == Judgement::warn ? "warn" : "bad";
+  return judgement == Judgement::good   ? "good"
+         : judgement == Judgement::warn ? "warn"
+         : judgement == Judgement::bad  ? "bad"
+                                        : "";
+}
+
+/// The sentence with its verdict in colour.
+std::string headline_html(const document::Headline& headline) {
+  const std::string verdict = headline.verdict.empty()
+                                  ? ""
+                                  : fmt::format("<strong class=\"{}\">{}</strong>", class_of(headline.judgement),
+                                                sentence_html(headline.verdict));
+  return fmt::format("<p class=\"headline\">{}{}</p>\n", verdict,
+                     sentence_html(headline.sentence.substr(headline.verdict.size())));
+}
+
+/// What stands on top of the page for a section: the verdict of its worst headline, and the numbers of all.
+std::string result_of(const Section& section, std::size_t number) {
+  const document::Headline& worst = *std::ranges::max_element(section.headlines, {}, &document::Headline::judgement);
+  std::string numbers;
+  for (const document::Headline& headline : section.headlines)
+    for (const document::KeyNumber& one : headline.numbers)
+      numbers += fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", safe_html(one.label), safe_html(one.value));
+  if (!numbers.empty()) numbers = fmt::format("<dl class=\"numbers\">\n{}</dl>\n", numbers);
+  return fmt::format(
+      "<li class=\"result {0}\">\n<p class=\"verdict {0}\">{1}</p>\n{2}<a href=\"#section-{3}\">{4}</a></li>\n",
+      class_of(worst.judgement), sentence_html(worst.verdict.empty() ? worst.sentence : worst.verdict), numbers, number,
+      safe_html(section.title));
 }
 
 std::string row_of(const std::vector<Cell>& cells) {
@@ -64,8 +92,8 @@ class Writer {
   std::string section(const Section& section, std::size_t number) {
     std::string out = fmt::format("<section id=\"section-{}\">\n<h2>{}</h2>\n", number, safe_html(section.title));
     if (!section.source.empty()) out += fmt::format("<p class=\"source\">{}</p>\n", safe_html(section.source));
-    for (const std::vector<std::string>* sentences : {&section.headlines, &section.sentences})
-      for (const std::string& sentence : *sentences) out += paragraph(sentence);
+    for (const document::Headline& headline : section.headlines) out += headline_html(headline);
+    for (const std::string& sentence : section.sentences) out += paragraph(sentence);
     for (const std::vector<document::Figure>* figures : {&section.figures, &section.details})
       for (const document::Figure& figure : *figures)
         out += std::visit([&](const auto& one) { return html_of(one); }, figure);
@@ -122,7 +150,8 @@ std::string head(const Page& page, const std::string& nonce) {
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<meta name=\"generator\" content=\"shiplap report\">\n<title>{1}</title>\n",
       nonce, safe_html(page.title));
-  for (const Asset& style : styles()) out += fmt::format("<style nonce=\"{}\">\n{}</style>\n", nonce, style.text);
+  for (const Asset& style : styles())
+    out += fmt::format("<style nonce=\"{}\">\n{}{}</style>\n", nonce, document::colour_variables(), style.text);
   return out + "</head>\n";
 }
 
@@ -133,22 +162,19 @@ constexpr const char* keys =
 constexpr const char* footer =
     "<footer>\n<p>Made by shiplap report. Charts are drawn with D3 (d3js.org, BSD licence).</p>\n</footer>\n";
 
-std::string summary_of(const Page& page) {
+std::string summary_of(const Page& page, bool has_charts) {
   std::string out = fmt::format("<header>\n<h1>{}</h1>\n", safe_html(page.title));
-  if (!page.summary.empty()) {
-    out += "<ul class=\"summary\">\n";
-    for (const Headline& headline : page.summary)
-      out += fmt::format("<li>{} <a href=\"#section-{}\" aria-label=\"Details: {}\">more</a></li>\n",
-                         sentence_html(headline.sentence), headline.section,
-                         safe_html(page.sections.at(headline.section).title));
-    out += "</ul>\n";
-  }
+  std::string results;
+  for (std::size_t i = 0; i < page.sections.size(); ++i)
+    if (!page.sections[i].headlines.empty()) results += result_of(page.sections[i], i);
+  if (!results.empty()) out += fmt::format("<ul class=\"results\">\n{}</ul>\n", results);
   out += "<nav aria-label=\"Sections\"><ul>\n";
   for (std::size_t i = 0; i < page.sections.size(); ++i)
     out += fmt::format("<li><a href=\"#section-{}\">{}</a></li>\n", i, safe_html(page.sections[i].title));
   if (!page.words.empty()) out += "<li><a href=\"#words\">Words</a></li>\n";
-  return out + "</ul></nav>\n" + keys +
-         "<noscript><p>Charts need JavaScript. Texts and tables do not.</p></noscript>\n</header>\n";
+  out += "</ul></nav>\n";
+  if (has_charts) out += keys;
+  return out + "<noscript><p>Charts need JavaScript. Texts and tables do not.</p></noscript>\n</header>\n";
 }
 
 std::string words_of(const Page& page) {
@@ -170,9 +196,10 @@ std::string html(const Page& page) {
         "give -DSHIPLAP_D3=FILE to cmake) and build again");
   const std::string nonce = random_nonce();
   Writer writer;
-  std::string out = head(page, nonce) + "<body>\n" + summary_of(page) + "<main>\n";
-  for (std::size_t i = 0; i < page.sections.size(); ++i) out += writer.section(page.sections[i], i);
-  out += words_of(page);
+  std::string sections;
+  for (std::size_t i = 0; i < page.sections.size(); ++i) sections += writer.section(page.sections[i], i);
+  std::string out = head(page, nonce) + "<body>\n" + summary_of(page, !writer.drawn().empty()) + "<main>\n" + sections +
+                    words_of(page);
   out += fmt::format("</main>\n{}<script type=\"application/json\" id=\"figures\" nonce=\"{}\">{}</script>\n", footer,
                      nonce, in_script(writer.drawn()));
   for (const Asset& library : plotting_library())

@@ -1,7 +1,6 @@
 // A page as one HTML file that needs no network: text and tables as HTML, figures as data that its script draws.
 #pragma once
 
-#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -10,12 +9,6 @@
 namespace shiplap::page {
 
 using document::Section;
-
-/// A sentence on top of the page, with the section that it is about.
-struct Headline {
-  std::string sentence{};
-  std::size_t section = 0;  ///< index into Page::sections
-};
 
 /// A word that the page uses, with its meaning.
 struct Word {
@@ -26,9 +19,8 @@ struct Word {
 /// A whole page.
 struct Page {
   std::string title{};
-  std::vector<Headline> summary{};
-  std::vector<Section> sections{};
-  std::vector<Word> words{};  ///< what readers may not know
+  std::vector<Section> sections{};  ///< their headlines stand on top too
+  std::vector<Word> words{};        ///< what readers may not know
 };
 
 /// Whether this build has the plotting library, D3, without which there are no pages.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -132,28 +133,24 @@ class Collector {
 
   Page page() {
     Page page{.title = options_.title.empty() ? title() : options_.title};
-    for (Section& section : profile_sections_) take(page, std::move(section));
-    if (profiles_.size() > 1) take(page, nodes_section(profiles_));
+    if (profiles_.size() > 1) page.sections.push_back(nodes_section(profiles_));
+    std::ranges::move(profile_sections_, std::back_inserter(page.sections));
     for (std::size_t i = 0; i < readers.size(); ++i) {
-      for (Section& section : sections_[i]) take(page, std::move(section));
+      std::ranges::move(sections_[i], std::back_inserter(page.sections));
       if (readers[i].format.schema == formats::run.schema) add_map(page);
     }
-    for (Section& section : logs_) take(page, std::move(section));
+    std::ranges::move(logs_, std::back_inserter(page.sections));
     page.words = words();
     return page;
   }
 
  private:
-  static void take(Page& page, Section section) {
-    for (const std::string& sentence : section.headlines)
-      page.summary.push_back({.sentence = sentence, .section = page.sections.size()});
-    page.sections.push_back(std::move(section));
-  }
-
   std::string title() const {
     std::set<std::string> gpus;
     for (const Profile& profile : profiles_)
-      for (const GpuModel& gpu : profile.gpus) gpus.insert(gpu.name);
+      for (const GpuModel& gpu : profile.gpus)
+        gpus.insert(profile.origin == Origin::measured ? gpu.name
+                                                       : fmt::format("{} ({})", gpu.name, to_string(profile.origin)));
     return gpus.empty() ? "Report of shiplap" : fmt::format("Report of shiplap: {}", fmt::join(gpus, ", "));
   }
 
@@ -204,7 +201,7 @@ class Collector {
       section.sentences.push_back(
           fmt::format("Not on this map, because of another profile, memory, ratio of input to output, or range: {}.",
                       fmt::join(left_out, ", ")));
-    take(page, std::move(section));
+    page.sections.push_back(std::move(section));
   }
 
   const PageOptions& options_;

@@ -30,7 +30,8 @@ std::vector<Word> words() {
       {"roofline, van-werkhoven-2014", "Closed formulas beside the simulation; \"as printed\" is without corrections."},
       {"steady", "The samples of a steady point agree within 5 %."},
       {"three streams", "One stream for copies in, one for kernels, one for copies out, tied by events."},
-      {"tie", "Two strategies whose prediction intervals overlap, so that predictions do not tell which is faster."},
+      {"tie",
+       "A choice whose prediction interval overlaps that of the fastest, so that predictions do not tell them apart."},
       {"zero-copy", "Kernels access pinned host memory themselves."}};
   for (const Strategy& strategy : strategies())
     all.push_back({fmt::format("strategy {}", strategy.name), fmt::format("{}.", strategy.summary)});

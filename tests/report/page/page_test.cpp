@@ -43,10 +43,10 @@ TEST_F(HtmlPage, shows_markup_of_others_as_text) {
   const std::string evil = "<img src=x onerror=alert(1)>&\"'\x1b[31m";
   Page page{
       .title = evil,
-      .summary = {{.sentence = evil, .section = 0}},
       .sections = {
           {.title = evil,
            .source = evil,
+           .headlines = {{.verdict = evil, .sentence = evil, .numbers = {{evil, evil}}}},
            .sentences = {evil},
            .figures = {
                Table{.title = evil, .notes = {evil}, .columns = {{evil, Align::automatic, evil}}, .rows = {{evil}}},
@@ -92,6 +92,22 @@ TEST_F(HtmlPage, long_tables_begin_closed_and_very_long_ones_are_cut_with_a_word
 
 TEST_F(HtmlPage, leaves_out_a_table_without_rows) {
   EXPECT_THAT(html(with(Table{.title = "nothing here", .columns = {{"a"}}})), Not(HasSubstr("nothing here")));
+}
+
+TEST_F(HtmlPage, begins_with_the_answers_in_the_colour_of_the_worst_and_their_numbers) {
+  const std::string text = html({.title = "title",
+                                 .sections = {{.title = "node",
+                                               .headlines = {{.verdict = "BAD",
+                                                              .sentence = "BAD: 5 GB/s.",
+                                                              .judgement = Judgement::bad,
+                                                              .numbers = {{"5 GB/s", "to the GPU"}}},
+                                                             {.sentence = "GOOD.", .judgement = Judgement::good}}}}});
+  const std::string top = text.substr(0, text.find("<main>"));
+  EXPECT_THAT(top,
+              AllOf(HasSubstr("<li class=\"result bad\">"), HasSubstr("<p class=\"verdict bad\">BAD</p>"),
+                    HasSubstr("<dt>to the GPU</dt><dd>5 GB/s</dd>"), HasSubstr("<a href=\"#section-0\">node</a>")));
+  EXPECT_THAT(text, HasSubstr("<p class=\"headline\"><strong class=\"bad\">BAD</strong>: 5 GB/s.</p>"));
+  EXPECT_THAT(html(with(table_of(1))), Not(HasSubstr("<ul class=\"results\">"))) << "a page without an answer";
 }
 
 TEST_F(HtmlPage, cells_hold_the_number_by_which_they_are_sorted) {

@@ -44,8 +44,19 @@ ReportFile file_of(const Profile& profile, const std::string& name = "profile.js
   return {name, to_json(profile).dump()};
 }
 
+/// Also tests that every large number stands in the sentence that it belongs to, and that a section has few of them.
 Page report_of(std::vector<ReportFile> files, const PageOptions& options = without_map) {
-  return report(files, options);
+  Page page = report(files, options);
+  for (const Section& section : page.sections) {
+    std::size_t numbers = 0;
+    for (const Headline& headline : section.headlines) {
+      EXPECT_TRUE(headline.sentence.starts_with(headline.verdict)) << headline.sentence;
+      for (const KeyNumber& number : headline.numbers) EXPECT_THAT(headline.sentence, HasSubstr(number.value));
+      numbers += headline.numbers.size();
+    }
+    EXPECT_LE(numbers, 4u) << section.title;
+  }
+  return page;
 }
 
 /// What `shiplap check --json` prints.
@@ -64,7 +75,8 @@ std::vector<std::string> titles_of(const Page& page) {
 
 std::vector<std::string> summary_of(const Page& page) {
   std::vector<std::string> sentences;
-  for (const Headline& headline : page.summary) sentences.push_back(headline.sentence);
+  for (const Section& section : page.sections)
+    for (const Headline& headline : section.headlines) sentences.push_back(headline.sentence);
   return sentences;
 }
 
@@ -178,7 +190,7 @@ TEST(Report, several_nodes_are_shown_beside_their_median_and_the_slowest_is_name
   const Page page = report_of(files);
   EXPECT_THAT(titles_of(page), Contains("3 nodes side by side"));
   EXPECT_THAT(summary_of(page),
-              Contains(AllOf(HasSubstr("n2 is farthest below the median"), HasSubstr("25.0 % of it"))));
+              Contains(AllOf(HasSubstr("n2 (planted) is farthest below the median"), HasSubstr("25.0 % of it"))));
 }
 
 TEST(Report, a_comparison_says_what_became_slower_and_by_how_much) {
@@ -323,6 +335,62 @@ TEST(Report, every_strategy_is_among_the_words) {
   const Page page = report_of({file_of(planted_profile())});
   for (const char* strategy : {"streams", "implicit", "hybrid-mirror", "staged"})
     EXPECT_EQ(std::ranges::count(page.words, fmt::format("strategy {}", strategy), &Word::word), 1) << strategy;
+}
+
+TEST(Report, large_numbers_are_those_that_the_reader_of_each_record_asks_for) {
+  const auto labels = [](const Page& page) {
+    std::vector<std::string> all;
+    for (const Headline& headline : page.sections.front().headlines)
+      for (const KeyNumber& number : headline.numbers) all.push_back(fmt::format("{}: {}", number.label, number.value));
+    return all;
+  };
+  Profile profile = planted_profile();
+  EXPECT_THAT(labels(report_of({{"plan.json", plan_json(profile).dump()}})),
+              ElementsAre("predicted: 10.00 ± 1.00 ms", "as fast as copy-kernel-copy: 1.50 times",
+                          "above the bound (the link): 25.0 %"));
+  RunView view = run_of_a_millisecond();
+  view.run.ideal_overlap = Interval<Seconds>::exact(milliseconds(0.8));
+  view.run.bound = milliseconds(0.5);
+  EXPECT_THAT(labels(report_of({{"run.json", to_json(view).dump()}})),
+              ElementsAre(HasSubstr("observed: 1.000 ms"), "ideal overlap: 1.25 times", "of the bound: 50.0 %",
+                          "predicted, against observed: 0 %"));
+  profile.origin = Origin::measured;
+  profile.conditions["gpu.link"] = "32.0 GT/s PCIe x16";
+  EXPECT_THAT(labels(report_of({{"check.json", checked(check_profile(profile))}})),
+              AllOf(Contains(HasSubstr("figures good: ")), Contains(HasSubstr("copies to the GPU: ")),
+                    Contains(HasSubstr("of what the link allows: "))));
+}
+
+TEST(Report, health_comes_before_the_curves) {
+  Profile profile = planted_profile();
+  profile.measurements = {testing::events("copy.pinned.h2d", {{"bytes", 1e6}}, 100),
+                          testing::events("copy.pinned.h2d", {{"bytes", 4e6}}, 200)};
+  const Section section = report_of({file_of(profile)}).sections.front();
+  const auto* health = std::get_if<Table>(&section.figures.front());
+  ASSERT_NE(health, nullptr);
+  EXPECT_EQ(health->title, "Each figure and its limit");
+  EXPECT_NE(std::get_if<Plot>(&section.figures.at(1)), nullptr);
+}
+
+TEST(Report, curves_of_one_direction_have_one_colour_and_dashes_of_their_memory) {
+  Profile profile = planted_profile();
+  for (const char* primitive : {"copy.pinned.h2d", "copy.pageable.h2d", "copy.pinned.d2h"})
+    for (const double bytes : {1e6, 4e6})
+      profile.measurements.push_back(testing::events(primitive, {{"bytes", bytes}}, 100));
+  const Page page = report_of({file_of(profile)});
+  const Plot* rates = figure_of<Plot>(page, "Rate of one copy over its size");
+  ASSERT_NE(rates, nullptr);
+  std::vector<std::string> drawn;
+  for (const Series& one : rates->series) drawn.push_back(fmt::format("{}: {} {}", one.name, one.thing, one.dashes));
+  EXPECT_THAT(drawn, ElementsAre("pinned H2D: h2d ", "pinned D2H: d2h ", "pageable H2D: h2d 8 4"));
+}
+
+TEST(Report, the_title_says_which_nodes_were_not_measured) {
+  Profile profile = planted_profile();
+  profile.origin = Origin::simulated;
+  EXPECT_THAT(report_of({file_of(profile)}).title, HasSubstr("(simulated)"));
+  profile.origin = Origin::measured;
+  EXPECT_THAT(report_of({file_of(profile)}).title, Not(HasSubstr("(")));
 }
 
 TEST(Report, each_sentence_on_a_node_names_it) {

@@ -5,6 +5,11 @@ function scaleOf(axis, logarithmic, domain, range) {
   return (logarithmic ? d3.scaleLog() : d3.scaleLinear()).domain(domain).range(range);
 }
 
+/** Whether quantities range over more than two decades, so that a linear axis would hide the small ones. */
+function isWide(axis, values) {
+  return ["s", "B", "B/s"].includes(axis.unit) && d3.min(values) > 0 && d3.max(values) > 100 * d3.min(values);
+}
+
 /** The values from the smallest to the largest, with a little room; a logarithmic axis has no room for 0. */
 function domainOf(values, logarithmic) {
   const fit = values.filter((value) => Number.isFinite(value) && (!logarithmic || value > 0));
@@ -25,6 +30,8 @@ function domainOf(values, logarithmic) {
 function ticksOf(scale, axis, logarithmic, most) {
   const [low, high] = scale.domain();
   if (!logarithmic) {
+    // What has no unit is mostly counted.
+    if (axis.unit === "" && high - low >= 2) return scale.ticks(most).filter(Number.isInteger);
     if (axis.unit !== "B") return scale.ticks(most);
     const [unit] = prefixFor(high, "B");
     return d3.ticks(low / unit, high / unit, most).map((tick) => tick * unit);

@@ -1,10 +1,8 @@
 // What all charts share: their frame, tooltip, buttons and colours.
 
-const coloursThere = 8;
-
-/** The colour of the series with this number, which follows the reader's scheme. */
-function colourOf(number) {
-  return `var(--c${number % coloursThere})`;
+/** The colour of a thing, or of the series with this number where it is of no thing. It follows the reader's scheme. */
+function colourOf(thing, number) {
+  return thing === undefined ? `var(--c${number % 10})` : `var(--of-${thing})`;
 }
 
 /** A new element with text. Text is never markup. */

@@ -1,6 +1,6 @@
 // The best strategy over the size of a job and its kernel time. A point that the reader moves asks "what if".
 
-/** Predicted times that differ by less than this are about the same. */
+/** Predicted times that differ by less than this are nearly the same. */
 const smallestMargin = 0.02;
 
 class MapChart {
@@ -8,21 +8,25 @@ class MapChart {
     this.data = data;
     this.frame = new Frame(figure, `${data.title}. Arrow keys move the point; the table below has the times there.`);
     this.frame.tools.remove();
+    this.colours = data.strategies.map((name) => colourOf(name));
     this.answer = element("div", "", "answer");
     this.said = element("p");
     this.said.setAttribute("aria-live", "polite");
     this.times = element("div", "", "scroll");
     this.answer.append(this.said, this.times);
     figure.append(this.answer);
-    const used = new Set(data.cells.flatMap((cell) => cell.slice(0, 1).map((time) => time[0])));
-    data.strategies.forEach((name, number) => {
-      if (!used.has(number)) return;
+    const used = new Set(data.cells.flatMap((times) => times.slice(0, this.isClose(times) ? 2 : 1).map((time) => time[0])));
+    const addEntry = (name, background) => {
       const entry = element("span", "", "entry");
-      const swatch = element("span", "", "swatch");
-      swatch.style.background = colourOf(number);
+      const swatch = element("span", "", "swatch box");
+      swatch.style.background = background;
       entry.append(swatch, name);
       this.frame.legend.append(entry);
-    });
+    };
+    data.strategies.forEach((name, number) => { if (used.has(number)) addEntry(name, this.colours[number]); });
+    if (data.cells.some((times) => this.isClose(times)))
+      addEntry("hatched: the two best differ by less than 2 %",
+               "repeating-linear-gradient(135deg, var(--text) 0 2px, var(--card) 2px 5px)");
     const mark = data.marks[0];
     this.at = mark === undefined
       ? { column: Math.floor(data.xs.length / 2), row: Math.floor(data.ys.length / 2) }
@@ -38,9 +42,19 @@ class MapChart {
     return times.length < 2 ? null : times[1][2] / times[0][2] - 1;
   }
 
-  /** Whether the prediction intervals of the two fastest strategies overlap. */
-  isTie(times) {
-    return times.length > 1 && times[1][3] <= times[0][4];
+  /** Whether the two fastest strategies are predicted to take nearly the same time. */
+  isClose(times) {
+    return times.length > 1 && this.margin(times) < smallestMargin;
+  }
+
+  /** What the second best strategy loses, in words. */
+  loss(times) {
+    const names = times.map((time) => this.data.strategies[time[0]]);
+    if (times.length < 2) return `${names[0]} is the only strategy.`;
+    const margin = this.margin(times);
+    const lost = `${names[1]} loses ${formatValue(margin, "1", 2)} (${formatValue(times[1][2] - times[0][2], "s", 2)})`;
+    const open = times[1][3] <= times[0][4] ? " Their 90 % prediction intervals overlap: a race would settle it (shiplap tune)." : "";
+    return `${names[0]} is the fastest, ${lost}.${open}`;
   }
 
   draw() {
@@ -52,7 +66,8 @@ class MapChart {
     this.cellHeight = (frame.height - 24 - 50) / ys.length;
     this.left = left;
     this.top = 24;
-    xs.forEach((_, column) => ys.forEach((__, row) => this.drawCell(svg, column, row)));
+    this.addHatches(svg);
+    ys.forEach((_, row) => xs.forEach((__, column) => this.drawCell(svg, column, row)));
     this.drawScales(svg);
     this.data.marks.forEach((mark) => this.drawMark(svg, mark));
     this.handle = svg.append("rect").attr("class", "handle");
@@ -61,7 +76,11 @@ class MapChart {
         this.pointAt(event);
         svg.node().setPointerCapture(event.pointerId);
       },
-      pointermove: (event) => { if (event.buttons > 0) this.pointAt(event); },
+      pointermove: (event) => {
+        if (event.buttons > 0) this.pointAt(event);
+        this.hint(event);
+      },
+      pointerleave: () => frame.hide(),
     });
     onKeys(svg, {
       ArrowRight: () => this.move(1, 0), ArrowLeft: () => this.move(-1, 0),
@@ -79,17 +98,29 @@ class MapChart {
     return this.top + (this.data.ys.length - 1 - row) * this.cellHeight;
   }
 
+  /** A pattern for each strategy: stripes of its colour over that of the fastest. */
+  addHatches(svg) {
+    const patterns = svg.append("defs").selectAll("pattern").data(this.colours).enter().append("pattern")
+      .attr("id", (_, number) => `hatch-${this.frame.figure.id}-${number}`).attr("width", 8).attr("height", 8)
+      .attr("patternUnits", "userSpaceOnUse").attr("patternTransform", "rotate(45)");
+    patterns.append("rect").attr("width", 4).attr("height", 8).attr("fill", (colour) => colour);
+    patterns.append("path").attr("class", "edge").attr("d", "M0 0V8M4 0V8");
+  }
+
   drawCell(svg, column, row) {
     const times = this.cell(column, row);
     if (times.length === 0) return;
     const margin = this.margin(times);
-    const tie = margin !== null && this.isTie(times);
-    svg.append("rect").attr("class", `cell ${tie ? "tie" : "far"}`).attr("fill", colourOf(times[0][0]))
+    const close = this.isClose(times);
+    const drawRect = (classes, fill) => svg.append("rect").attr("class", classes).attr("fill", fill)
       .attr("x", this.leftOf(column)).attr("y", this.topOf(row)).attr("width", this.cellWidth).attr("height", this.cellHeight);
-    if (margin === null || this.cellWidth < 36) return;
-    svg.append("text").attr("class", `cell-text ${tie ? "tie" : ""}`)
-      .attr("x", this.leftOf(column) + this.cellWidth / 2).attr("y", this.topOf(row) + this.cellHeight / 2 + 4)
-      .text(margin < smallestMargin ? "≈" : `${margin >= 10 ? ">1000" : Math.round(margin * 100)} %`);
+    drawRect("cell", this.colours[times[0][0]]);
+    if (close) drawRect("cell hatched", `url(#hatch-${this.frame.figure.id}-${times[1][0]})`);
+    if (margin === null || this.cellWidth < 44) return;
+    const text = svg.append("text").attr("class", "cell-text").attr("x", this.leftOf(column) + this.cellWidth / 2)
+      .attr("y", this.topOf(row) + this.cellHeight / 2 + 4)
+      .text(`${margin >= 10 ? ">1000" : margin < 0.0005 ? "<0.1" : (margin * 100).toFixed(margin < 0.1 ? 1 : 0)} %`);
+    if (close) text.attr("stroke", this.colours[times[0][0]]);
   }
 
   drawScales(svg) {
@@ -126,13 +157,29 @@ class MapChart {
       .attr("text-anchor", right ? "end" : "start").text(mark.name);
   }
 
-  pointAt(event) {
+  /** The cell under the pointer, or the nearest one. */
+  cellAt(event) {
     const [x, y] = this.frame.pointer(event);
-    this.at = {
+    return {
       column: within(Math.floor((x - this.left) / this.cellWidth), 0, this.data.xs.length - 1),
       row: within(this.data.ys.length - 1 - Math.floor((y - this.top) / this.cellHeight), 0, this.data.ys.length - 1),
     };
+  }
+
+  pointAt(event) {
+    this.at = this.cellAt(event);
     this.move(0, 0);
+  }
+
+  /** Shows beside the pointer what the second best strategy loses in its cell. */
+  hint(event) {
+    const { column, row } = this.cellAt(event);
+    this.frame.show(`${this.where(column, row)}\n${this.loss(this.cell(column, row))}`, ...this.frame.pointer(event), false);
+  }
+
+  where(column, row) {
+    return `${formatValue(this.data.xs[column], this.data.x.unit, 3)} and a kernel of `
+      + formatValue(this.data.ys[row], this.data.y.unit, 3);
   }
 
   move(columns, rows) {
@@ -148,19 +195,9 @@ class MapChart {
   explain() {
     const { column, row } = this.at;
     const times = this.cell(column, row);
-    const where = `${formatValue(this.data.xs[column], this.data.x.unit, 3)} and a kernel of `
-      + formatValue(this.data.ys[row], this.data.y.unit, 3);
-    const margin = this.margin(times);
-    const names = times.map((time) => this.data.strategies[time[0]]);
-    const race = this.isTie(times) ? " It is a tie, because their 90 % prediction intervals overlap; a race settles it (shiplap tune)." : "";
-    const verdict = margin === null
-      ? `${names[0]} is the only strategy.`
-      : margin < smallestMargin
-        ? `${names[0]} and ${names[1]} take about the same time.${race}`
-        : `${names[0]} is the fastest; ${names[1]} takes ${formatValue(margin, "1", 2)} longer.${race}`;
     const table = element("table");
     const head = element("tr");
-    for (const title of ["strategy", "choice", "predicted", "of the fastest"]) head.append(element("th", title));
+    for (const title of ["strategy", "choice", "predicted", "loses"]) head.append(element("th", title));
     const titles = element("thead");
     titles.append(head);
     const body = element("tbody");
@@ -168,11 +205,12 @@ class MapChart {
       const line = element("tr");
       line.append(element("td", this.data.strategies[strategy]), element("td", choice),
                   element("td", formatWithInterval(time, low, high, "s"), "number"),
-                  element("td", `${formatNumber(time / times[0][2], 3)} ×`, "number"));
+                  element("td", time === times[0][2] ? "" : formatValue(time / times[0][2] - 1, "1", 2), "number"));
       body.append(line);
     });
     table.append(titles, body);
-    this.said.textContent = `${where}: ${verdict}`;
+    nameCells(table);
+    this.said.textContent = `${this.where(column, row)}: ${this.loss(times)}`;
     this.times.replaceChildren(table);
   }
 }

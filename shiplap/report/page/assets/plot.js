@@ -15,11 +15,12 @@ class PlotChart {
   constructor(figure, data) {
     this.data = data;
     this.frame = new Frame(figure, `${data.title}. Arrow keys go through the points, plus and minus zoom, 0 resets.`);
-    this.logarithmic = { x: data.x.log, y: data.y.log };
+    const isLog = (axis) => data[axis].log || isWide(data[axis], data.series.flatMap((series) => series[axis]));
+    this.logarithmic = { x: isLog("x"), y: isLog("y") };
     this.zoomed = null;
     this.cursor = null;
     this.series = data.series.map((series, number) => ({
-      name: series.name, isLine: series.line, colour: colourOf(number), shown: true,
+      name: series.name, isLine: series.line, colour: colourOf(series.thing, number), dashes: series.dashes, shown: true,
       points: series.x.map((x, i) => ({
         x, y: series.y[i],
         low: series.low ? series.low[i] : null, high: series.high ? series.high[i] : null,
@@ -49,9 +50,12 @@ class PlotChart {
         this.cursor = null;
         this.draw();
       });
-      const swatch = element("span", "", "swatch");
-      swatch.style.background = series.colour;
-      entry.append(swatch, series.name);
+      const swatch = d3.create("svg").attr("class", "swatch");
+      if (series.isLine)
+        swatch.append("line").attr("class", "curve").attr("stroke", series.colour)
+          .attr("stroke-dasharray", series.dashes || null).attr("x2", 26).attr("y1", 6).attr("y2", 6);
+      else swatch.append("circle").attr("fill", series.colour).attr("r", 5).attr("cx", 13).attr("cy", 6);
+      entry.append(swatch.node(), series.name);
       this.frame.legend.append(entry);
     }
   }
@@ -116,8 +120,10 @@ class PlotChart {
       if (this.logarithmic.y && limit.y <= 0) continue;
       const y = this.y(limit.y);
       this.content.append("line").attr("class", "limit").attr("x1", left).attr("x2", right).attr("y1", y).attr("y2", y);
-      this.content.append("text").attr("class", "limit-name").attr("x", left + 8).attr("y", y - 5)
-        .text(`${limit.name}: ${formatValue(limit.y, this.data.y.unit)}`);
+      const value = formatValue(limit.y, this.data.y.unit);
+      const name = this.content.append("text").attr("class", "limit-name").attr("x", left + 8).attr("y", y > this.box.top + 14 ? y - 5 : y + 14)
+        .text(`${limit.name}: ${value}`);
+      if (name.node().getComputedTextLength() > right - left - 8) name.text(value).append("title").text(limit.name);
     }
   }
 
@@ -134,7 +140,7 @@ class PlotChart {
       this.content.append("path").datum(ranged).attr("class", "band").attr("fill", series.colour)
         .attr("d", d3.area().x((p) => this.x(p.x)).y0((p) => this.y(p.low)).y1((p) => this.y(p.high)));
     this.content.append("path").datum(this.thinned(points)).attr("class", "curve").attr("stroke", series.colour)
-      .attr("d", d3.line().x((p) => this.x(p.x)).y((p) => this.y(p.y)));
+      .attr("stroke-dasharray", series.dashes || null).attr("d", d3.line().x((p) => this.x(p.x)).y((p) => this.y(p.y)));
   }
 
   /** The points of a curve; where there are many, the lowest and the highest of every half px. */

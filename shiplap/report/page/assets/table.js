@@ -51,11 +51,23 @@ async function copyText(text) {
   return copied;
 }
 
+/** Names the column in each cell, for screens that are so narrow that a row is drawn as a card. */
+function nameCells(table) {
+  const titles = [...table.tHead.rows[0].cells].map((title) => title.textContent);
+  for (const row of table.tBodies[0].rows) [...row.cells].forEach((cell, column) => { cell.dataset.title = titles[column]; });
+  // What is drawn as blocks is a table only by its roles.
+  table.setAttribute("role", "table");
+  for (const [name, role] of [["thead, tbody", "rowgroup"], ["tr", "row"], ["th", "columnheader"], ["td", "cell"]])
+    table.querySelectorAll(name).forEach((part) => part.setAttribute("role", role));
+  table.classList.add("cards");
+}
+
 function enableTable(holder) {
   const table = holder.querySelector("table");
+  nameCells(table);
   [...table.tHead.rows[0].cells].forEach((title, column) => {
     const text = title.textContent;
-    title.replaceChildren(button(text, "", () => sortBy(table, column)));
+    if (text !== "") title.replaceChildren(button(text, "", () => sortBy(table, column)));
   });
   const copy = button("copy as CSV", "", async () => {
     const copied = await copyText(csvOf(table));

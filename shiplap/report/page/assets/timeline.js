@@ -83,7 +83,8 @@ class TimelineChart {
       drawn.push({ row, bar, x: x1, y: top + lane * laneHeight, width: x2 - x1, height: laneHeight });
     }
     svg.append("g").attr("clip-path", `url(#${clip})`).selectAll("rect").data(drawn).enter().append("rect")
-      .attr("class", (place) => (place.width > 3 ? "bar wide" : "bar")).attr("fill", (place) => colourOf(place.bar[4]))
+      .attr("class", (place) => `bar${place.width > 3 ? " wide" : ""}${place.bar[4] % 2 === 1 ? " odd" : ""}`)
+      .attr("fill", colourOf(row.thing))
       .attr("x", (place) => place.x).attr("y", (place) => place.y).attr("width", (place) => place.width)
       .attr("height", (place) => place.height);
     this.places.push(...drawn);
