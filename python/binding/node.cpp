@@ -1,5 +1,6 @@
 // Devices, profiles and nodes, host memory, and the movers of scattered blocks.
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -131,6 +132,18 @@ std::string move_blocks(const PyNode& node, std::uintptr_t pool, std::uint64_t s
                         : move_bytes(node.node, blocks, list, at, in, limits));
 }
 
+/// Rates of large copies by the profile, in bytes per second: from pinned memory to the GPU and back, and from pageable
+/// memory to the GPU and back; 0 where they are unknown.
+std::array<double, 4> copy_rates(const PyNode& self) {
+  if (self.node.profile->links.empty()) return {};
+  const LinkModel& link = self.node.profile->links.front();
+  const auto rate = [](const std::vector<TimeAt>& rows) {
+    return rows.empty() ? 0.0 : static_cast<double>(rows.back().size.count) / rows.back().time.value.count();
+  };
+  return {1 / link.h2d.per_byte.value.seconds, 1 / link.d2h.per_byte.value.seconds,
+          link.pageable ? rate(link.pageable->h2d) : 0.0, link.pageable ? rate(link.pageable->d2h) : 0.0};
+}
+
 struct SharedMemory {
   std::shared_ptr<const void> memory;
 };
@@ -191,6 +204,7 @@ void bind_node(nb::module_& m) {
       .def_prop_ro("profile_hash", [](const PyNode& self) { return parameter_hash(*self.node.profile); })
       .def_prop_ro("profile_origin",
                    [](const PyNode& self) { return std::string(to_string(self.node.profile->origin)); })
+      .def("copy_rates", &copy_rates)
       .def("profile_json", [](const PyNode& self) { return json_text(to_json(*self.node.profile)); })
       .def("profile_text", [](const PyNode& self) { return profile_report(*self.node.profile, {}, {}); })
       .def("save_profile", [](const PyNode& self, const std::string& path) { save_profile(*self.node.profile, path); });

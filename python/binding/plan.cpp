@@ -48,6 +48,7 @@ struct PlanRequest {
   double race = 0;
   bool check_reach = false;
   std::optional<double> max_slowdown;
+  bool quick = false;
 };
 
 PyPlan plan_of(const PyNode& node, const PyJob& job, const PlanRequest& request) {
@@ -55,7 +56,8 @@ PyPlan plan_of(const PyNode& node, const PyJob& job, const PlanRequest& request)
                       .runs = request.runs,
                       .may_pin = request.may_pin,
                       .race = Seconds{request.race},
-                      .check_reach = request.check_reach};
+                      .check_reach = request.check_reach,
+                      .quick = request.quick};
   options.space.strategies = request.strategies;
   options.space.chunks = request.chunks;
   options.space.gpus = request.gpus;
@@ -68,6 +70,20 @@ PyPlan plan_of(const PyNode& node, const PyJob& job, const PlanRequest& request)
     result.plan = plan(node.node, result.job.job, options);
   });
   return result;
+}
+
+/// The plan without arrays and functions, which it would keep alive: for other jobs of the same shape.
+PyPlan without_arrays(const PyPlan& self) {
+  PyPlan plan = self;
+  plan.job.held.clear();
+  for (Job* job : {&plan.job.job, &plan.plan.job}) {
+    job->binding = {};
+    for (Array& array : job->arrays) {
+      array.data = nullptr;
+      array.reach.elements = {};
+    }
+  }
+  return plan;
 }
 
 void run_once(const PyNode& node, const PyJob& job, std::uint64_t device_memory) {
@@ -131,12 +147,18 @@ void bind_plan(nb::module_& m) {
       .def_rw("may_pin", &PlanRequest::may_pin)
       .def_rw("race", &PlanRequest::race)
       .def_rw("check_reach", &PlanRequest::check_reach)
+      .def_rw("quick", &PlanRequest::quick)
       .def_rw("max_slowdown", &PlanRequest::max_slowdown, nb::arg("value").none());
   nb::class_<PyPlan>(m, "Plan", nb::type_slots(Collected<PyPlan>::slots))
       .def("explain", [](const PyPlan& self, bool all) { return self.plan.explain(all); })
       .def("to_json", [](const PyPlan& self) { return json_text(self.plan.to_json()); })
       .def("picture", &picture_of)
       .def("prepare", &prepare_plan)
+      .def("for_job",
+           [](const PyPlan& self, const PyJob& job) {
+             return PyPlan{self.node, job, self.plan};
+           })
+      .def("without_arrays", &without_arrays)
       .def("run", &run_plan, nb::arg("repeats"), nb::arg("warm_up"), nb::arg("ideal_overlap"), nb::arg("trace"))
       .def_prop_ro("predicted", [](const PyPlan& self) { return self.plan.chosen.predicted.value.count(); })
       .def_prop_ro("predicted_low", [](const PyPlan& self) { return self.plan.chosen.predicted.low.count(); })

@@ -1,4 +1,6 @@
+import gc
 import threading
+import weakref
 
 import numpy as np
 import pytest
@@ -7,7 +9,7 @@ import shiplap
 
 torch = pytest.importorskip("torch")
 import shiplap.torch  # noqa: E402
-from shiplap import _torch_prefetch  # noqa: E402
+from shiplap import _torch_prefetch, _torch_stream  # noqa: E402
 
 
 def softmax(x):
@@ -34,6 +36,52 @@ def test_stream_cuts_along_another_dimension_where_its_slices_are_contiguous(nod
     torch.testing.assert_close(shiplap.torch.stream(torch.exp, x, chunk_dim=1, node=node), x.exp())
     with pytest.raises(shiplap.UsageError, match="not contiguous"):
         shiplap.torch.stream(torch.exp, torch.rand(20, 300), chunk_dim=1, node=node)
+
+
+def test_a_plan_serves_other_tensors_of_the_same_shape_and_keeps_none_alive(node):
+    def job_of(x, y):
+        return _torch_stream._job(softmax, [x], [y], 0)
+
+    first, second = torch.rand(512, 96), torch.rand(512, 96)
+    results = torch.empty(512, 96), torch.empty(512, 96)
+    kept = node.plan(job_of(first, results[0]), quick=True)._without_arrays()
+    alive = weakref.ref(first)
+    del first
+    gc.collect()
+    assert alive() is None
+    kept._of(job_of(second, results[1])).prepare().run()
+    torch.testing.assert_close(results[1], softmax(second))
+    with pytest.raises(shiplap.UsageError):
+        kept._of(job_of(second[:256], results[1][:256])).prepare()
+
+
+@pytest.mark.gpu
+def test_the_first_call_of_stream_does_not_plan_small_tensors_and_repeated_calls_do(gpu):
+    layer = torch.nn.Linear(256, 16).cuda()
+    x = torch.rand(1024, 256)
+    expected = layer(x.cuda()).cpu().detach()
+    _torch_stream._calls.clear()
+    torch.testing.assert_close(shiplap.torch.stream(layer, x, node=gpu), expected)
+    (known,) = _torch_stream._calls.values()
+    assert known.plan is None and known.could_save > 0
+    known.could_save = 3600  # as after many calls
+    torch.testing.assert_close(shiplap.torch.stream(layer, x, node=gpu), expected)
+    assert known.plan is not None and known.quick
+    known.could_save = 3600
+    torch.testing.assert_close(shiplap.torch.stream(layer, x, node=gpu), expected)
+    assert known.plan is not None and not known.quick
+    other = torch.rand(1024, 256)
+    torch.testing.assert_close(shiplap.torch.stream(layer, other, node=gpu), layer(other.cuda()).cpu().detach())
+    assert len(_torch_stream._calls) == 1
+
+
+@pytest.mark.gpu
+def test_stream_plans_large_tensors_in_the_first_call(gpu):
+    _torch_stream._calls.clear()
+    x = torch.rand(1 << 27)  # 512 MiB, pageable
+    torch.testing.assert_close(shiplap.torch.stream(torch.sqrt, x, node=gpu), torch.sqrt(x))
+    (known,) = _torch_stream._calls.values()
+    assert known.plan is not None and known.quick
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float8_e4m3fn, torch.float16, torch.complex64, torch.bool])

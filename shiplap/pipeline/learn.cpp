@@ -57,14 +57,17 @@ Job captured_and_checked(Device& device, const PlanOptions& options, const Limit
   const DeviceInfo info = device.info();
   require_kernel(info, job);
   require_gpus(info, options.space.gpus);
-  job = as_captured(device, std::move(job), limits);
+  if (options.quick)
+    job.capturable = false;
+  else
+    job = as_captured(device, std::move(job), limits);
   if (options.check_reach) require_declared_reach(device, ContiguousJob(device, job).job());
   return job;
 }
 
 /// The cost of the kernel, measured on a GPU and derived elsewhere.
 KernelCost cost_of_kernel(const Node& node, const PlanOptions& options, const Facts& facts) {
-  if (!node.has_gpu()) return derived_cost(node, facts.job);
+  if (!node.has_gpu() || options.quick) return derived_cost(node, facts.job);
   require_arrays_to_probe(facts.job);
   ProbeOptions probe = options.probe;
   if (has_blocks(facts.job)) probe.zero_copy = Seconds{0};  // zero-copy strategies do not support blocks

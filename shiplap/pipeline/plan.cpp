@@ -110,10 +110,24 @@ std::string assumption_of_gpus(const Profile& profile, std::uint32_t gpus) {
   return fmt::format("the GPUs from GPU {} on and their links are like the first, and {}", own, host);
 }
 
+/// The few choices that a quick plan compares.
+SearchSpace space_of_quick_plan(SearchSpace space) {
+  if (space.strategies.empty()) space.strategies = {"explicit", "streams", "pageable", "staged", "managed-prefetch"};
+  if (space.chunks.empty()) space.chunks = {1, 8, 32, 128};
+  if (space.layouts.empty()) space.layouts = {Layout::three};
+  if (space.ramps.empty()) space.ramps = {Ramp{}};
+  space.fewer_calls = false;
+  return space;
+}
+
 /// The options for this node. A choice for a device will be run there, so it must be simulated: a virtual device runs
 /// by simulation.
 PlanOptions options_for(const Node& node, PlanOptions options) {
   options.space.closed_forms = options.space.closed_forms && node.device == nullptr;
+  if (options.quick) {
+    options.space = space_of_quick_plan(std::move(options.space));
+    options.may_pin = false;
+  }
   return options;
 }
 

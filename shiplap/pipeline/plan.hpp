@@ -31,6 +31,10 @@ struct PlanOptions {
   /// Runs a few chunks one by one, with poisoned bytes around their reach, and throws CheckFailed when the kernel reads
   /// or writes what the job does not declare (check_reach.hpp).
   bool check_reach = false;
+  /// Plans within milliseconds, for a job whose first run must not wait: the kernel is neither captured nor measured,
+  /// its time is derived from the bytes of the job, no array is pinned, and copies in a few numbers of equal chunks are
+  /// compared.
+  bool quick = false;
 };
 
 /// How a job will be run. A plan is a value and owns no arrays; `prepare` and `run` use those of the job that they are

@@ -91,7 +91,7 @@ Op ChunkPipeline::op_in(const Region& from, const Region& to, std::uint32_t chun
 Op ChunkPipeline::op_out(const Region& from, const Region& to, std::uint32_t chunk) const {
   return {.what = Copy{from, to},
           .stream = streams_.out(chunk),
-          .agent = agent(chunk),
+          .agent = launcher(chunk),
           .after = {},
           .chunk = chunks_.number(chunk)};
 }
@@ -177,7 +177,7 @@ void ChunkPipeline::launch(std::uint32_t chunk) {
   Op op{.what = chunk_kernel(job_, chunks_.items[chunk], chunk, limits_, memory_, choice_.max_grid,
                              streams_.kernel_streams()),
         .stream = streams_.kernel(chunk),
-        .agent = agent(chunk),
+        .agent = launcher(chunk),
         .after = {},
         .chunk = chunks_.number(chunk)};
   dependencies_.wait_for_resident(op, chunk);

@@ -30,6 +30,7 @@ class ChunkPipeline {
 
   std::uint32_t chunks_at_once() const;
   AgentId agent(std::uint32_t chunk) const { return staging_.used() ? staging_.agent(chunk) : main_; }
+  AgentId launcher(std::uint32_t chunk) const { return staging_.used() ? staging_.launcher(chunk) : main_; }
   Op op_in(const Region& from, const Region& to, std::uint32_t chunk) const;
   Op op_out(const Region& from, const Region& to, std::uint32_t chunk) const;
 

@@ -18,6 +18,10 @@ StagingRings::StagingRings(Schedule& schedule, const Job& job, const Staging& st
       out_ring_(job.arrays.size()),
       emptied_(job.arrays.size(), std::vector<OpId>(chunks)) {
   if (!used()) return;
+  if (job.calls_by_one_thread) {
+    schedule.agents.push_back({.name = "main", .numa_node = {}});
+    ++first_agent_;
+  }
   constexpr std::uint16_t node = any_numa_node;  // the threads run where the rings are
   const bool out = std::ranges::any_of(
       job.arrays, [](const Array& a) { return a.memory == MemoryKind::pageable && is_output(a.role); });

@@ -9,9 +9,10 @@
 namespace shiplap {
 
 /// Each direction has T threads. Thread t handles the chunks c with c mod T = t. A thread for H2D copies data of its
-/// chunk into a ring and submits all other ops of the chunk. A thread for D2H copies data out of a ring when the copy
-/// from the GPU has ended. A ring has two slots for each thread, so that a thread and a copy engine work on different
-/// slots at the same time.
+/// chunk into a ring and submits the other ops of the chunk. Where one thread must call the kernel function, one more
+/// agent launches all kernels and submits the copies behind them. A thread for D2H copies data out of a ring when the
+/// copy from the GPU has ended. A ring has two slots for each thread, so that a thread and a copy engine work on
+/// different slots at the same time.
 class StagingRings {
  public:
   /// The rings for the chunks of one GPU. Adds the threads to the schedule as agents. Keeps references to the schedule
@@ -28,8 +29,12 @@ class StagingRings {
   std::uint32_t threads() const { return threads_; }
   /// Adds the rings of an array, with slots of `stride` bytes.
   void add_rings(std::size_t array, Bytes stride);
-  /// The agent that submits the ops of the chunk.
+  /// The agent that submits the copies of the chunk to the GPU.
   AgentId agent(std::uint32_t chunk) const { return AgentId{first_agent_ + chunk % threads_}; }
+  /// The agent that launches the kernel of the chunk and submits the copies behind it.
+  AgentId launcher(std::uint32_t chunk) const {
+    return job_.calls_by_one_thread ? AgentId{first_agent_ - 1} : agent(chunk);
+  }
 
   /// The op of the last chunk before this one that used the same slot of a ring; none if there is no such chunk.
   /// `op_of` returns the op of a chunk, or none for a chunk without data in the array.

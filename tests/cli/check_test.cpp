@@ -119,7 +119,7 @@ TEST_F(CliCheck, prints_one_line_that_begins_with_the_verdict) {
     EXPECT_LT(outcome.out.size(), 400u);
     EXPECT_EQ(outcome.err, "") << "everything is in the line";
   }
-  EXPECT_THAT(shiplap("check --line --profile " + bad_node()).out, HasSubstr("copies to the GPU 55.53 GB/s, 44.1 %"));
+  EXPECT_THAT(shiplap("check --line --profile " + bad_node()).out, HasSubstr("copies to the GPU 55.46 GB/s, 44.0 %"));
   EXPECT_EQ(shiplap("check --line --json --profile h200").code, 64);
 }
 

@@ -59,6 +59,22 @@ struct Stencil {
   }
 };
 
+TEST(QuickPlan, compares_a_few_choices_of_copies_and_runs_right) {
+  const auto gpu = planted_gpu();
+  const Node node = load_or_measure(*gpu);
+  Stencil stencil;
+  const Job job = stencil.job();
+  const Plan quick = plan(node, job, {.quick = true});
+  EXPECT_LT(quick.ranking.candidates.size(), plan(node, job).ranking.candidates.size());
+  for (const Candidate& candidate : quick.ranking.candidates) {
+    EXPECT_FALSE(find_strategy(candidate.choice.strategy).zero_copy) << to_string(candidate.choice);
+    EXPECT_FALSE(candidate.choice.graph || candidate.choice.batched) << to_string(candidate.choice);
+  }
+  EXPECT_FALSE(quick.pins);
+  run(*gpu, quick, job);
+  stencil.expect_right(*quick.chosen.schedule);
+}
+
 TEST(PlannedJob, runs_a_halo_a_resident_and_a_carried_array_under_every_choice) {
   const auto gpu = planted_gpu();
   std::size_t runs = 0;

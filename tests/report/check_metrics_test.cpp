@@ -31,7 +31,7 @@ TEST(CheckMetrics, are_valid_text_with_help_and_type_before_the_samples_of_each_
 TEST(CheckMetrics, give_each_figure_in_base_units) {
   const PrometheusText text = metrics_of(sound_check());
   const auto of = [&](const char* name, const char* figure) { return text.value(name, {{"figure", figure}}); };
-  EXPECT_NEAR(of("shiplap_check_bandwidth_bytes_per_second", "copies to the GPU").value(), 55.53e9, 0.01e9);
+  EXPECT_NEAR(of("shiplap_check_bandwidth_bytes_per_second", "copies to the GPU").value(), 55.46e9, 0.01e9);
   EXPECT_NEAR(of("shiplap_check_bandwidth_limit_bytes_per_second", "copies to the GPU").value(), 63.015e9, 1e6);
   EXPECT_NEAR(of("shiplap_check_limit_ratio", "copies to the GPU").value(), 0.88, 0.005);
   EXPECT_DOUBLE_EQ(of("shiplap_check_good_ratio", "copies to the GPU").value(), 0.72);

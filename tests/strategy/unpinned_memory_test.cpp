@@ -95,6 +95,21 @@ TEST(Staged, has_the_threads_move_every_byte_once_and_the_copy_engines_never_tou
   }
 }
 
+TEST(Staged, has_one_thread_that_copies_nothing_call_a_kernel_that_only_one_may_call) {
+  for (const auto& roles : unpinned_roles)
+    for (const Choice& choice : staged_choices()) {
+      Job job = job_in(MemoryKind::pageable, roles);
+      job.calls_by_one_thread = true;
+      const Schedule schedule = find_strategy("staged").schedule(job, choice, roomy);
+      const auto found = problems(schedule);
+      EXPECT_TRUE(found.empty()) << to_string(choice) << ", ring " << choice.ring << ": " << found.front();
+      for (const Op& op : schedule.ops) {
+        EXPECT_TRUE(!std::holds_alternative<Kernel>(op.what) || op.agent == AgentId{0}) << to_string(choice);
+        EXPECT_FALSE(std::holds_alternative<HostCopy>(op.what) && op.agent == AgentId{0}) << to_string(choice);
+      }
+    }
+}
+
 TEST(Staged, needs_rings_of_two_places_a_thread_however_large_the_arrays_are) {
   const std::uint64_t items = 1 << 20;
   const Job job = job_in(MemoryKind::pageable, {Role::in, Role::out}, items);  // 8 MiB each

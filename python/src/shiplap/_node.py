@@ -201,6 +201,7 @@ class Node:
         race: float = 0,
         check_reach: bool = False,
         max_slowdown: float | None = None,
+        quick: bool = False,
     ) -> Plan:
         """Plan a job: rank all strategies, and choose one.
 
@@ -222,6 +223,8 @@ class Node:
             Whether a few chunks run one by one, to find a kernel that accesses what the job does not declare.
         max_slowdown
             Most time, as a fraction, that moving blocks may add to the time of the kernel.
+        quick
+            Whether to plan within milliseconds, from the bytes of the job alone: the kernel is not measured.
 
         Raises
         ------
@@ -241,8 +244,9 @@ class Node:
         options.race = real("race", race)
         options.check_reach = flag("check_reach", check_reach)
         options.max_slowdown = optional_real("max_slowdown", max_slowdown)
+        options.quick = flag("quick", quick)
         job._require_parameters()
-        if self.has_gpu:
+        if self.has_gpu and not quick:
             job = job._started(self._core, options.device_memory)
         return Plan(_core.plan(self._core, job._core, options))
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shiplap import _core
 from shiplap._arguments import MOST_SMALL, flag, real, whole
 from shiplap._show import SECONDS, Table, object_of, preformatted
+
+if TYPE_CHECKING:
+    from shiplap._job import Job
 
 
 class Report:
@@ -111,6 +114,14 @@ class Plan(Table):
     def to_dict(self) -> dict[str, Any]:
         """Return the plan as ``shiplap plan --json`` prints it."""
         return object_of(self._core.to_json())
+
+    def _without_arrays(self) -> Plan:
+        """Return the plan without the arrays and the functions of its job, for `_of`."""
+        return Plan(self._core.without_arrays())
+
+    def _of(self, job: Job) -> Plan:
+        """Return the plan for a job of the same shape over other arrays."""
+        return Plan(self._core.for_job(job._core))
 
     def prepare(self) -> Prepared:
         """Make everything ready for repeated runs over the arrays of the job."""

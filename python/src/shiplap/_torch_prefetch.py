@@ -295,8 +295,8 @@ def prefetch(
     """Wrap a loader so that its batches are on the GPU when they are asked for.
 
     Pageable tensors are copied into pinned memory where that is faster, and batches to the GPU in a stream of their
-    own, concurrent with the kernels of the program. Whether pageable tensors are staged, and how many batches are ahead, follows
-    from the figures of the node for the first batch.
+    own, concurrent with the kernels of the program. Whether pageable tensors are staged, and how many batches are
+    ahead, follows from the figures of the node for the first batch.
 
     Parameters
     ----------

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import time
+import weakref
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch  # type: ignore[import-not-found,unused-ignore]
@@ -106,12 +109,63 @@ def _outputs(
             for shape, sample in zip(shapes, samples, strict=True)
         )
         return tuple(rows.movedim(0, chunk_dim) for rows in made)
+    return _require_like(
+        given, [(shape, sample.dtype) for shape, sample in zip(shapes, samples, strict=True)], chunk_dim
+    )
+
+
+def _require_like(given: Any, wanted: Sequence[tuple[Any, Any]], chunk_dim: int) -> tuple[Tensor, ...]:
+    """Return the tensors for the results; raise UsageError unless they have these shapes and types."""
     outputs = _as_tuple(given)
     found = [(tuple(out.movedim(chunk_dim, 0).shape), out.dtype) for out in outputs]
-    wanted = [(shape, sample.dtype) for shape, sample in zip(shapes, samples, strict=True)]
-    if found != wanted:
+    if found != list(wanted):
         raise UsageError(f"out has (shape, type) {found}, and the function returns {wanted}")
     return outputs
+
+
+def _inputs(tensors: Tensor | Sequence[Tensor], chunk_dim: int) -> list[Tensor]:
+    inputs = [_rows(f"tensor {i}", tensor, chunk_dim) for i, tensor in enumerate(_as_tuple(tensors))]
+    if len({rows.shape[0] for rows in inputs}) != 1 or inputs[0].shape[0] == 0:
+        raise UsageError(
+            f"the tensors have {[rows.shape[0] for rows in inputs]} slices along dimension {chunk_dim}: give equal and "
+            "positive numbers"
+        )
+    return inputs
+
+
+def _job(function: Callable[..., Any], inputs: Sequence[Tensor], outputs: Sequence[Tensor], chunk_dim: int) -> Job:
+    """Return the job that applies the function to chunks of the inputs."""
+    results = [_rows(f"out {i}", tensor, chunk_dim) for i, tensor in enumerate(outputs)]
+    name = getattr(function, "__name__", type(function).__name__)
+    job = Job(inputs[0].shape[0], name)
+    for i, rows in enumerate(inputs):
+        job = job.in_(f"in {i}", _raw(rows))
+    for i, rows in enumerate(results):
+        job = job.out(f"out {i}", _raw(rows))
+    types = [rows.dtype for rows in (*inputs, *results)]
+
+    def kernel(_chunk: Any, *parts: Tensor) -> None:
+        typed = [part.view(dtype) for part, dtype in zip(parts, types, strict=True)]
+        with torch.no_grad():
+            found = _as_tuple(function(*(part.movedim(0, chunk_dim) for part in typed[: len(inputs)])))
+        written = typed[len(inputs) :]
+        if len(found) != len(written):
+            raise UsageError(f"{name} returned {len(found)} tensors for a chunk, and {len(written)} for one slice")
+        for part, result in zip(written, found, strict=True):
+            rows = result.movedim(chunk_dim, 0)
+            if rows.shape != part.shape or rows.dtype != part.dtype:
+                raise UsageError(
+                    f"{name} returned {rows.dtype} of shape {tuple(rows.shape)} for a chunk whose part of the result "
+                    f"is {part.dtype} of shape {tuple(part.shape)} (dimension {chunk_dim} first): slices of a result "
+                    "must depend on the same slices of the arguments only"
+                )
+            part.copy_(rows)
+
+    return job.kernel(kernel, arrays="torch").host_kernel(kernel, arrays="torch")
+
+
+def _one_or_all(found: Sequence[Tensor]) -> Any:
+    return found[0] if len(found) == 1 else tuple(found)
 
 
 def streamed(
@@ -149,43 +203,85 @@ def streamed(
         have the slices of its arguments.
     """
     node = node_of(node)
-    inputs = [_rows(f"tensor {i}", tensor, chunk_dim) for i, tensor in enumerate(_as_tuple(tensors))]
-    if len({rows.shape[0] for rows in inputs}) != 1 or inputs[0].shape[0] == 0:
-        raise UsageError(
-            f"the tensors have {[rows.shape[0] for rows in inputs]} slices along dimension {chunk_dim}: give equal and "
-            "positive numbers"
-        )
+    inputs = _inputs(tensors, chunk_dim)
     outputs = _outputs(function, inputs, out, chunk_dim, node)
-    results = [_rows(f"out {i}", tensor, chunk_dim) for i, tensor in enumerate(outputs)]
-    name = getattr(function, "__name__", type(function).__name__)
-    job = Job(inputs[0].shape[0], name)
-    for i, rows in enumerate(inputs):
-        job = job.in_(f"in {i}", _raw(rows))
-    for i, rows in enumerate(results):
-        job = job.out(f"out {i}", _raw(rows))
-    types = [rows.dtype for rows in (*inputs, *results)]
-
-    def kernel(_chunk: Any, *parts: Tensor) -> None:
-        typed = [part.view(dtype) for part, dtype in zip(parts, types, strict=True)]
-        with torch.no_grad():
-            found = _as_tuple(function(*(part.movedim(0, chunk_dim) for part in typed[: len(inputs)])))
-        written = typed[len(inputs) :]
-        if len(found) != len(written):
-            raise UsageError(f"{name} returned {len(found)} tensors for a chunk, and {len(written)} for one slice")
-        for part, result in zip(written, found, strict=True):
-            rows = result.movedim(chunk_dim, 0)
-            if rows.shape != part.shape or rows.dtype != part.dtype:
-                raise UsageError(
-                    f"{name} returned {rows.dtype} of shape {tuple(rows.shape)} for a chunk whose part of the result "
-                    f"is {part.dtype} of shape {tuple(part.shape)} (dimension {chunk_dim} first): slices of a result "
-                    "must depend on the same slices of the arguments only"
-                )
-            part.copy_(rows)
-
-    job = job.kernel(kernel, arrays="torch").host_kernel(kernel, arrays="torch")
+    job = _job(function, inputs, outputs, chunk_dim)
     _finish_before(node)
-    plan = node.plan(job, **options)
-    return Streamed(node, plan, outputs[0] if len(outputs) == 1 else outputs)
+    return Streamed(node, node.plan(job, **options), _one_or_all(outputs))
+
+
+@dataclass
+class _Calls:
+    """What is known of calls of `stream` with one function and tensors of one shape.
+
+    A call is planned once that can have paid: when what all calls so far could have saved is more than what it costs.
+
+    Attributes
+    ----------
+    function
+        The function, without keeping it alive. Another one may get its `id` later.
+    could_save
+        Seconds that calls without a plan, or with a quick one, could have saved.
+    plan
+        The plan of these calls, if there is one.
+    quick
+        Whether the plan is a quick one.
+    """
+
+    function: Callable[[], Any]
+    could_save: float = 0.0
+    plan: Plan | None = None
+    quick: bool = False
+
+
+_calls: dict[Any, _Calls] = {}
+_MOST_CALLS = 256  # entries of `_calls`
+# Seconds that plans take, as seen last in this process: a quick one with what it needs to be run, and a full one.
+_costs = {True: 0.05, False: 0.5}
+
+
+def _calls_of(key: Any, function: Any) -> _Calls:
+    known = _calls.get(key)
+    if known is None or known.function() is not function:
+        if len(_calls) >= _MOST_CALLS:
+            _calls.pop(next(iter(_calls)))
+        try:
+            reference: Callable[[], Any] = weakref.ref(function)
+        except TypeError:
+            reference = lambda: function  # noqa: E731
+        known = _calls[key] = _Calls(reference)
+    return known
+
+
+def _seconds_of_copies(node: Node, sizes: tuple[int, int], pinned: bool) -> tuple[float, float]:
+    """Return the seconds of plain copies of these bytes in and out, and those of the best overlap of them."""
+    in_pinned, out_pinned, in_pageable, out_pageable = node._core.copy_rates()
+    best = max(sizes[0] / in_pinned, sizes[1] / out_pinned) if in_pinned and out_pinned else 0.0
+    into, back = (in_pinned, out_pinned) if pinned else (in_pageable, out_pageable)
+    return (sizes[0] / into + sizes[1] / back if into and back else best), best
+
+
+def _plain(function: Callable[..., Any], inputs: Sequence[Tensor], out: Any, chunk_dim: int) -> Any:
+    """Apply the function to all of the tensors at once, as a program without shiplap does."""
+    with torch.no_grad():
+        found = _as_tuple(
+            function(*(rows.to("cuda", non_blocking=rows.is_pinned()).movedim(0, chunk_dim) for rows in inputs))
+        )
+    if out is None:
+        return _one_or_all([result.cpu() for result in found])
+    wanted = [(tuple(result.movedim(chunk_dim, 0).shape), result.dtype) for result in found]
+    for given, result in zip(_require_like(out, wanted, chunk_dim), found, strict=True):
+        given.copy_(result)
+    return out
+
+
+def _bytes_of(tensors: Any) -> int:
+    return sum(t.numel() * t.element_size() for t in _as_tuple(tensors))
+
+
+def _fits_at_once(sizes: tuple[int, int]) -> bool:
+    """Return whether the GPU holds all tensors, their results, and as much again for what is between them."""
+    return bool(3 * sum(sizes) < torch.cuda.mem_get_info()[0])
 
 
 def stream(
@@ -199,6 +295,42 @@ def stream(
 ) -> Any:
     """Apply a function to tensors in host memory, in chunks whose copies and kernels overlap, and return the results.
 
-    The parameters are those of `streamed`, which is for repeated calls: this function plans in every call.
+    The parameters are those of `streamed`. On a GPU, and without further options, a call is planned only when that
+    pays: the first calls with a function and small tensors copy, compute and copy back; large tensors get a quick plan
+    at once; and what many calls repeat gets a full plan, which later calls with tensors of the same shapes use. Results
+    are pinned where all tensors are and the call is planned.
     """
-    return streamed(function, tensors, out=out, chunk_dim=chunk_dim, node=node, **options).run()
+    node = node_of(node)
+    if options or not node.has_gpu:
+        return streamed(function, tensors, out=out, chunk_dim=chunk_dim, node=node, **options).run()
+    begin = time.perf_counter()
+    inputs = _inputs(tensors, chunk_dim)
+    pinned = all(rows.is_pinned() for rows in inputs)
+    shapes = tuple((tuple(rows.shape), rows.dtype) for rows in inputs)
+    given = None if out is None else tuple((tuple(t.shape), t.dtype, t.is_pinned()) for t in _as_tuple(out))
+    known = _calls_of((id(function), id(node._core), shapes, pinned, given, chunk_dim), function)
+    bytes_in = _bytes_of(inputs)
+    if known.plan is None:
+        plain, best = _seconds_of_copies(node, (bytes_in, bytes_in), pinned)
+        if known.could_save + plain - best < _costs[True] and _fits_at_once((bytes_in, bytes_in)):
+            result = _plain(function, inputs, out, chunk_dim)
+            best = _seconds_of_copies(node, (bytes_in, _bytes_of(result)), pinned)[1]
+            known.could_save += max(0.0, time.perf_counter() - begin - best)
+            return result
+    outputs = _outputs(function, inputs, out, chunk_dim, node)
+    job = _job(function, inputs, outputs, chunk_dim)
+    _finish_before(node)
+    quick = known.plan is None
+    if quick or (known.quick and known.could_save > _costs[False]):
+        planning = time.perf_counter()
+        plan = node.plan(job, quick=quick)
+        prepared = plan.prepare()
+        _costs[quick] = time.perf_counter() - planning
+        known.plan, known.quick, known.could_save = plan._without_arrays(), quick, 0.0
+    else:
+        assert known.plan is not None
+        prepared = known.plan._of(job).prepare()
+    took = prepared.run()
+    if known.quick:
+        known.could_save += max(0.0, took - _seconds_of_copies(node, (bytes_in, _bytes_of(outputs)), pinned)[1])
+    return _one_or_all(outputs)
