@@ -111,9 +111,13 @@ std::string assumption_of_gpus(const Profile& profile, std::uint32_t gpus) {
 }
 
 /// The few choices that a quick plan compares.
-SearchSpace space_of_quick_plan(SearchSpace space) {
+SearchSpace space_of_quick_plan(SearchSpace space, const Job& job) {
   if (space.strategies.empty()) space.strategies = {"explicit", "streams", "pageable", "staged", "managed-prefetch"};
-  if (space.chunks.empty()) space.chunks = {1, 8, 32, 128};
+  if (space.chunks.empty()) {
+    space.chunks = {1, 8, 32, 128};
+    std::erase_if(space.chunks, [most = std::max<std::uint64_t>(1, job.items / std::max(1u, space.gpus))](
+                                    std::uint32_t chunks) { return chunks > most; });
+  }
   if (space.layouts.empty()) space.layouts = {Layout::three};
   if (space.ramps.empty()) space.ramps = {Ramp{}};
   space.fewer_calls = false;
@@ -122,10 +126,10 @@ SearchSpace space_of_quick_plan(SearchSpace space) {
 
 /// The options for this node. A choice for a device will be run there, so it must be simulated: a virtual device runs
 /// by simulation.
-PlanOptions options_for(const Node& node, PlanOptions options) {
+PlanOptions options_for(const Node& node, const Job& job, PlanOptions options) {
   options.space.closed_forms = options.space.closed_forms && node.device == nullptr;
   if (options.quick) {
-    options.space = space_of_quick_plan(std::move(options.space));
+    options.space = space_of_quick_plan(std::move(options.space), job);
     options.may_pin = false;
   }
   return options;
@@ -141,7 +145,7 @@ Plan plan(const Node& node, const Job& job, const PlanOptions& given) {
         fmt::format("{}: `check_reach` and `race` run the kernel, and the node with profile {} has no device: plan for "
                     "a node with a device, which may be virtual",
                     job.name, profile_of(node).name));
-  const PlanOptions options = options_for(node, given);
+  const PlanOptions options = options_for(node, job, given);
   const Facts facts = learn(node, job, options);
   const Profile profile = profile_of_gpus(node, options.space.gpus);
   Plan result{decide(profile, facts, {options.space, options.runs, options.may_pin})};

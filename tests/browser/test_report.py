@@ -513,8 +513,10 @@ def test_texts_have_a_contrast_of_at_least_4_5_with_their_background(
                }
                return "rgb(255, 255, 255)";
              };
-             const texts = [...document.querySelectorAll("p, li, h1, h2, h3, td, th, dt, dd, a, button, summary, svg text")];
-             const shown = texts.filter((t) => t.checkVisibility() && t.textContent.trim() !== "" && !t.matches(".cell-text"));
+             const kinds = "p, li, h1, h2, h3, td, th, dt, dd, a, button, summary, svg text";
+             const texts = [...document.querySelectorAll(kinds)];
+             const is_text = (t) => t.textContent.trim() !== "" && !t.matches(".cell-text");
+             const shown = texts.filter((t) => t.checkVisibility() && is_text(t));
              const colour = (t) => getComputedStyle(t)[t instanceof SVGElement ? "fill" : "color"];
              return [...new Set(shown.map((t) => `${colour(t)}|${opaque(t)}`))];
            }"""

@@ -314,8 +314,11 @@ def stream(
         plain, best = _seconds_of_copies(node, (bytes_in, bytes_in), pinned)
         if known.could_save + plain - best < _costs[True] and _fits_at_once((bytes_in, bytes_in)):
             result = _plain(function, inputs, out, chunk_dim)
-            best = _seconds_of_copies(node, (bytes_in, _bytes_of(result)), pinned)[1]
-            known.could_save += max(0.0, time.perf_counter() - begin - best)
+            if known.could_save > 0:
+                best = _seconds_of_copies(node, (bytes_in, _bytes_of(result)), pinned)[1]
+                known.could_save += max(0.0, time.perf_counter() - begin - best)
+            else:  # a first call may load libraries, which no plan saves
+                known.could_save = max(plain - best, 1e-9)
             return result
     outputs = _outputs(function, inputs, out, chunk_dim, node)
     job = _job(function, inputs, outputs, chunk_dim)
