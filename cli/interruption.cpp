@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <atomic>
+
 #include "cli/common.hpp"
 #include "shiplap/core/printable.hpp"
 
@@ -13,20 +15,25 @@ constexpr std::array interrupting_signals{SIGINT, SIGTERM};
 
 std::string text_of_interruption;  // made before a signal may come, because a handler must not allocate memory
 
+std::atomic_flag is_said = ATOMIC_FLAG_INIT;
+
+// Whoever interrupts may send a signal twice, as `timeout` does, and another thread may get the second one meanwhile.
 void say_and_end(int signal) {
+  if (is_said.test_and_set()) return;
   [[maybe_unused]] const auto written =
       ::write(STDERR_FILENO, text_of_interruption.data(), text_of_interruption.size());
-  ::raise(signal);  // the default action is in place again
+  std::signal(signal, SIG_DFL);
+  ::raise(signal);
 }
 
 }  // namespace
 
 InterruptionNote::InterruptionNote(const std::string& what_is_kept) {
+  is_said.clear();
   text_of_interruption =
       "\n" + wrap(printable(fmt::format("interrupted: {}", what_is_kept)), style_of_stdout().width) + "\n";
   struct sigaction action {};
   action.sa_handler = say_and_end;
-  action.sa_flags = static_cast<int>(SA_RESETHAND);
   for (std::size_t i = 0; i < interrupting_signals.size(); ++i) {
     ::sigaction(interrupting_signals[i], nullptr, &before_[i]);
     if (before_[i].sa_handler != SIG_IGN) ::sigaction(interrupting_signals[i], &action, nullptr);
