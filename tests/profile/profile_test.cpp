@@ -207,7 +207,8 @@ TEST(BuiltInProfiles, of_machines_whose_link_was_not_published_say_so_and_are_re
 // Harris 2012: SAXPY takes 2.280032 ms for 12 bytes an element of 20 Mi.
 TEST(BuiltInProfiles, of_the_tesla_m2050_gives_saxpy_its_published_time) {
   const Profile m2050 = find_profile("tesla-m2050-2012");
-  EXPECT_NEAR(in_milliseconds(derived_cost(find_workload("saxpy:n=20Mi").job, m2050).launch_time(20 << 20)), 2.280032, 1e-5);
+  EXPECT_NEAR(in_milliseconds(derived_cost(find_workload("saxpy:n=20Mi").job, m2050).launch_time(20 << 20)), 2.280032,
+              1e-5);
 }
 
 // Copy engines, implicit synchronisation and concurrent kernels: Gomez-Luna et al. 2012, Table 1 (series GeForce 200

@@ -155,7 +155,8 @@ TEST(KernelCost, of_what_the_cache_keeps_is_not_mixed_with_that_of_more) {
   EXPECT_NEAR(in_microseconds(cost.launch_time(50, 60)), 1 + 2999 * 0.05, 1e-9) << "it keeps neither";
   cost = {.points = {point(100, 100), point(1000, 3000)}, .cached_items = 100, .origin = ""};
   EXPECT_NEAR(in_microseconds(cost.launch_time(50)), 50, 1e-9) << "without a floor";
-  EXPECT_NEAR(in_microseconds(cost.launch_time(101)), 303, 1e-9) << "one point of what is kept says nothing of launches";
+  EXPECT_NEAR(in_microseconds(cost.launch_time(101)), 303, 1e-9)
+      << "one point of what is kept says nothing of launches";
 }
 
 TEST(KernelCost, divides_the_work_of_threads_among_the_blocks_that_run_in_whole_rounds) {

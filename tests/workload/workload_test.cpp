@@ -167,7 +167,8 @@ TEST(DerivedCost, is_the_larger_of_bytes_and_operations_over_what_the_kernel_rea
             std::string::npos);
   const Workload twice_as_wide =
       find_workload("pop-state:nx=1000,ny=1000,nz=1", {});  // 40 operations and 24 bytes a point
-  EXPECT_NEAR(in_microseconds(derived_cost(twice_as_wide.job, profile).launch_time(1)), 24e6 / 4300e9 * 1e6 / 0.73, 1e-6);
+  EXPECT_NEAR(in_microseconds(derived_cost(twice_as_wide.job, profile).launch_time(1)), 24e6 / 4300e9 * 1e6 / 0.73,
+              1e-6);
 }
 
 }  // namespace
