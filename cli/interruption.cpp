@@ -17,7 +17,7 @@ std::string text_of_interruption;  // made before a signal may come, because a h
 
 std::atomic_flag is_said = ATOMIC_FLAG_INIT;
 
-// Whoever interrupts may send a signal twice, as `timeout` does, and another thread may get the second one meanwhile.
+// A second signal, as `timeout` sends it, may arrive in another thread. It is ignored until the text is written.
 void say_and_end(int signal) {
   if (is_said.test_and_set()) return;
   [[maybe_unused]] const auto written =

@@ -62,7 +62,7 @@ void add_movers(CLI::App& app) {
       ->type_name("FRACTION");
   command
       ->add_option("--memory-bound", flags->memory_bound,
-                   "a kernel runs concurrently with the move, and device memory bounds it so far: from 0 (it only "
+                   "a kernel runs concurrently with the move; how far device memory limits it, from 0 (it only "
                    "computes) to 1 "
                    "(default: no kernel)")
       ->type_name("X")

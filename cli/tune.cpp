@@ -41,7 +41,6 @@ void add_tune(CLI::App& app) {
 void run_tune(const TuneFlags& flags) {
   const Workload workload = workload_of(flags.workload);
   PlanOptions options = plan_options_of(flags.choice, flags.use, workload.job);
-  const InterruptionNote note("no winner is cached; a smaller --race ends sooner");
   if (!(options.race > Seconds{0})) throw UsageError("--race 0: a race takes time; give more than none");
   options.race_anew = true;
   NodeFlags node = flags.node;
@@ -50,7 +49,10 @@ void run_tune(const TuneFlags& flags) {
   require_memory_for_run(opened.node, workload.job);
   note_idle_gpus(opened.node, options);
   note_uses_without_effect(flags.use, workload.job);
-  const Plan made = plan_workload(opened.node, workload, options).plan;
+  const Plan made = [&] {
+    const InterruptionNote note("no winner is cached; a smaller --race ends sooner");
+    return plan_workload(opened.node, workload, options).plan;
+  }();
   note_choices_without_effect(flags.choice, made, opened.node);
   note_runs_without_effect(flags.use, 0, made, opened.node);
   const DeviceInfo info = opened.device->info();

@@ -72,15 +72,18 @@ PyPlan plan_of(const PyNode& node, const PyJob& job, const PlanRequest& request)
   return result;
 }
 
-/// The plan without arrays and functions, which it would keep alive: for other jobs of the same shape.
+/// The choice without arrays and functions, which it would keep alive, and without the other candidates: for other jobs
+/// of the same shape.
 PyPlan without_arrays(const PyPlan& self) {
   PyPlan plan = self;
   plan.job.held.clear();
+  plan.plan.ranking.candidates = {plan.plan.chosen};
   for (Job* job : {&plan.job.job, &plan.plan.job}) {
     job->binding = {};
     for (Array& array : job->arrays) {
       array.data = nullptr;
-      array.reach.elements = {};
+      if (array.reach.elements || array.blocks)
+        throw UsageError("a plan of arrays with a mapping or of blocks is for its own job only");
     }
   }
   return plan;

@@ -55,24 +55,70 @@ def test_a_plan_serves_other_tensors_of_the_same_shape_and_keeps_none_alive(node
         kept._of(job_of(second[:256], results[1][:256])).prepare()
 
 
-@pytest.mark.gpu
-def test_the_first_call_of_stream_does_not_plan_small_tensors_and_repeated_calls_do(gpu):
-    layer = torch.nn.Linear(256, 16).cuda()
-    x = torch.rand(1024, 256)
-    expected = layer(x.cuda()).cpu().detach()
-    _torch_stream._calls.clear()
-    torch.testing.assert_close(shiplap.torch.stream(layer, x, node=gpu), expected)
-    (known,) = _torch_stream._calls.values()
+@pytest.fixture
+def as_gpu(node, monkeypatch):
+    """Return a node whose calls of `stream` are planned as on a GPU, and computed on the CPU."""
+    monkeypatch.setattr(shiplap.Node, "has_gpu", property(lambda self: True))
+    monkeypatch.setattr(_torch_stream, "_GPU", "cpu")
+    monkeypatch.setattr(_torch_stream, "_finish_before", lambda node: None)
+    monkeypatch.setattr(_torch_stream, "_fits_at_once", lambda size: True)
+    monkeypatch.setattr(_torch_stream, "_calls", {})
+    monkeypatch.setattr(shiplap._job.Job, "_started", lambda self, core, memory: self)
+    return node
+
+
+def expect_planned_once_it_pays(node, layer, x, y, apply):
+    (calls,) = (_torch_stream._calls,)
+    torch.testing.assert_close(shiplap.torch.stream(layer, x, node=node), apply(x))
+    (known,) = calls.values()
     assert known.plan is None and known.could_save > 0
-    known.could_save = 3600  # as after many calls
-    torch.testing.assert_close(shiplap.torch.stream(layer, x, node=gpu), expected)
-    assert known.plan is not None and known.quick
+    for quick in (True, False):
+        known.could_save = 3600  # as after many calls
+        torch.testing.assert_close(shiplap.torch.stream(layer, x, node=node), apply(x))
+        assert known.plan is not None and known.quick == quick
+    torch.testing.assert_close(shiplap.torch.stream(layer, y, node=node), apply(y))
+    assert len(calls) == 1
+
+
+def test_stream_plans_repeated_calls_and_not_the_first_one(as_gpu):
+    layer = torch.nn.Linear(256, 16)
+    expect_planned_once_it_pays(
+        as_gpu, layer, torch.rand(1024, 256), torch.rand(1024, 256), lambda x: layer(x).detach()
+    )
+
+
+@pytest.mark.gpu
+def test_stream_plans_repeated_calls_and_not_the_first_one_on_a_gpu(gpu):
+    layer = torch.nn.Linear(256, 16).cuda()
+    _torch_stream._calls.clear()
+    x, y = torch.rand(1024, 256), torch.rand(1024, 256)
+    expect_planned_once_it_pays(gpu, layer, x, y, lambda x: layer(x.cuda()).cpu().detach())
+
+
+def test_stream_plans_anew_when_the_results_change(as_gpu):
+    layer, x = torch.nn.Linear(256, 16), torch.rand(1024, 256)
+    shiplap.torch.stream(layer, x, node=as_gpu)
+    (known,) = _torch_stream._calls.values()
     known.could_save = 3600
-    torch.testing.assert_close(shiplap.torch.stream(layer, x, node=gpu), expected)
-    assert known.plan is not None and not known.quick
-    other = torch.rand(1024, 256)
-    torch.testing.assert_close(shiplap.torch.stream(layer, other, node=gpu), layer(other.cuda()).cpu().detach())
-    assert len(_torch_stream._calls) == 1
+    shiplap.torch.stream(layer, x, node=as_gpu)
+    layer.weight = torch.nn.Parameter(torch.rand(8, 256))
+    layer.bias = torch.nn.Parameter(torch.rand(8))
+    torch.testing.assert_close(shiplap.torch.stream(layer, x, node=as_gpu), layer(x).detach())
+
+
+def test_stream_takes_and_returns_the_same_in_first_and_in_planned_calls(as_gpu):
+    x, y = torch.rand(1024, 64), torch.empty(1024, 64)
+    for planned in (False, True):
+        for known in _torch_stream._calls.values():
+            known.could_save = 3600
+        assert shiplap.torch.stream(softmax, x, out=[y], node=as_gpu) is y, planned
+        torch.testing.assert_close(y, softmax(x))
+        with pytest.raises(shiplap.UsageError, match="not contiguous"):
+            shiplap.torch.stream(softmax, x, out=torch.empty(64, 1024).t(), node=as_gpu)
+    with pytest.raises(shiplap.UsageError, match="slices"):
+        shiplap.torch.stream(torch.sum, x, node=as_gpu)
+    with pytest.raises(shiplap.UsageError, match="out has"):
+        shiplap.torch.stream(softmax, x, out=torch.empty(1024, 5), node=as_gpu)
 
 
 @pytest.mark.gpu

@@ -25,9 +25,10 @@ class StreamGap;
 class Device : public std::enable_shared_from_this<Device> {
  public:
   virtual ~Device();
-  /// Returns the facts of the device at this moment. Throws Error when the GPU cannot be queried.
+  /// Returns the facts of the device: its free memory at this moment, and the rest at least as when it was opened.
+  /// Throws Error when the GPU cannot be queried.
   virtual DeviceInfo info() const = 0;
-  /// Whether the device simulates a GPU. For a GPU this asks nobody, so that it takes no time.
+  /// Whether the device simulates a GPU. Does not query the GPU.
   virtual bool is_virtual() const { return info().is_virtual; }
   /// Allocates memory. Pages of host memory exist when this returns, on the NUMA node asked for. Throws Error with
   /// requested and available bytes when memory is short, Unsupported for a kind that the device does not have.

@@ -31,7 +31,7 @@ constexpr std::array named_colours{ThingColour{"h2d", "#2474c2", "#6cb0f5"},
                                    ThingColour{"copies", "#8a5a3c", "#d0a184"},
                                    ThingColour{"batch", "#5a5fd0", "#a3a8ff"},
                                    ThingColour{"strided", "#a84f86", "#e39bc6"}};
-/// Things from this one on lend their colours to what has none.
+/// Series without a colour of their own use those of the things from this index on.
 constexpr std::size_t first_lent_colour = 5;
 constexpr std::size_t lent_colours = 10;
 

@@ -1,4 +1,4 @@
-// Fit of the times of moving scattered blocks, and of how far kernels slow down concurrent with the kernel of a mover.
+// Fit of the times of moving scattered blocks, and of how much kernels slow down while the kernel of a mover runs.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -153,7 +153,7 @@ MoveTimes move_times(const std::vector<Observation>& observations) {
   });
 }
 
-/// What a set takes longer concurrent with a neighbour.
+/// The added time of a set while a neighbour runs.
 struct AddedToSet {
   MoveKey set;
   Uncertain time;

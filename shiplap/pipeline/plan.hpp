@@ -32,8 +32,8 @@ struct PlanOptions {
   /// or writes what the job does not declare (check_reach.hpp).
   bool check_reach = false;
   /// Plans within milliseconds, for a job whose first run must not wait: the kernel is neither captured nor measured,
-  /// its time is derived from the bytes of the job, no array is pinned, and copies in a few numbers of equal chunks are
-  /// compared.
+  /// its time is derived from the bytes of the job unless the job states it, no array is pinned, and copies in a few
+  /// numbers of equal chunks are compared.
   bool quick = false;
 };
 

@@ -179,9 +179,13 @@ void describe(V& v, Part& model) {
   value("h2d_same_stream", model.h2d_same_stream,
         "Between an H2D copy and a kernel, where the last op that the engine of the waiting op served was of its "
         "stream.");
-  value("h2d_other_stream", model.h2d_other_stream, "The same, where the engine served another stream last.");
-  value("d2h_same_stream", model.d2h_same_stream, "Between a kernel and a D2H copy, same stream.");
-  value("d2h_other_stream", model.d2h_other_stream, "Between a kernel and a D2H copy, other stream.");
+  value("h2d_other_stream", model.h2d_other_stream,
+        "Between an H2D copy and a kernel, where the engine of the waiting op served another stream last.");
+  value(
+      "d2h_same_stream", model.d2h_same_stream,
+      "Between a kernel and a D2H copy, where the last op that the engine of the waiting op served was of its stream.");
+  value("d2h_other_stream", model.d2h_other_stream,
+        "Between a kernel and a D2H copy, where the engine of the waiting op served another stream last.");
 }
 template <class V, Like<GpuModel> Part>
 void describe(V& v, Part& gpu) {

@@ -69,19 +69,22 @@ Table choices_of(const AdaptiveRun& run) {
 
 Section adaptive_section(const AdaptiveRun& run) {
   Section section{.title = fmt::format("Adaptive run of {} on {}", run.workload, run.device)};
+  const bool is_wrong = run.difference && !run.difference->empty();
   section.headlines.push_back(
-      {.sentence = fmt::format(
-           "{} on {}{}: {} items in {}, {:.4g} items/s, {} a batch, {} changes of the choice.", run.workload,
-           run.device, run.simulated ? " (simulated)" : "", run.report.items, to_string(run.report.elapsed),
-           run.report.rate(),
+      {.verdict = is_wrong ? "WRONG RESULT" : "",
+       .sentence = fmt::format(
+           "{}{} on {}{}: {} items in {}, {:.4g} items/s, {} a batch, {} changes of the choice.",
+           is_wrong ? "WRONG RESULT: " : "", run.workload, run.device, run.simulated ? " (simulated)" : "",
+           run.report.items, to_string(run.report.elapsed), run.report.rate(),
            to_string(run.report.elapsed / static_cast<double>(std::max<std::uint64_t>(1, run.report.batches))),
-           run.report.changes)});
+           run.report.changes),
+       .judgement = is_wrong ? Judgement::bad : Judgement::none});
   section.sentences.push_back(
       fmt::format("Batches of {} items, {} in flight.", run.items_of_batch, run.table.in_flight));
   if (run.difference)
     section.sentences.push_back(run.difference->empty()
                                     ? "The last batch in every slot was verified against the host reference."
-                                    : fmt::format("WRONG RESULT: {}.", *run.difference));
+                                    : fmt::format("The first difference: {}.", *run.difference));
   if (run.decisions.empty())
     section.sentences.emplace_back("No change of the kernel or of the link called for another choice.");
   if (run.decisions.size() < run.all_decisions)

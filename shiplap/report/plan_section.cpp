@@ -39,7 +39,8 @@ std::optional<KeyNumber> gain_of(const PlanView& view) {
   if (view.pins) {
     const MemoryWay* const left = view.memory ? view.memory->find(Preparation::none) : nullptr;
     if (left == nullptr) return std::nullopt;
-    return gain(left->best.predicted.value, "as fast a run as with arrays left pageable");
+    return gain(left->best.predicted.value,
+                fmt::format("as fast a run as {} from pageable arrays", left->best.choice.strategy));
   }
   const ArrayMemory memory = find_strategy(view.chosen.choice.strategy).memory;
   const Baseline& baseline = *std::ranges::find(baselines, memory, &Baseline::memory);
@@ -48,6 +49,14 @@ std::optional<KeyNumber> gain_of(const PlanView& view) {
     if (candidate.choice.strategy == baseline.strategy && candidate.predicted.value > view.chosen.predicted.value)
       return gain(candidate.predicted.value, fmt::format("as fast as {}", baseline.name));
   return std::nullopt;
+}
+
+/// From how many runs on pinning pays where arrays are left as they are; "" where it never does.
+std::string when_to_pin(const PlanView& view) {
+  if (view.pins || !view.memory) return "";
+  const MemoryWay* const pinned = view.memory->find(Preparation::registered);
+  if (pinned == nullptr || !pinned->pays_from) return "";
+  return fmt::format(" From {} runs over the same arrays on, pin them.", *pinned->pays_from);
 }
 
 Headline answer_of(const PlanView& view) {
@@ -60,7 +69,7 @@ Headline answer_of(const PlanView& view) {
                             fmt::format("above the bound ({})", view.ranking.bound.set_by())});
   std::vector<std::string> parts;
   for (const auto& [value, label] : answer.numbers) parts.push_back(value + " " + label);
-  answer.sentence = fmt::format("{}: {}.", answer.verdict, fmt::join(parts, ", "));
+  answer.sentence = fmt::format("{}: {}.{}", answer.verdict, fmt::join(parts, ", "), when_to_pin(view));
   return answer;
 }
 

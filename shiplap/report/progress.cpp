@@ -66,7 +66,8 @@ ElapsedProgress::ElapsedProgress(std::string what, std::FILE* stream, Seconds si
           return stopped_.wait_for(lock, stop, time, [&] { return stop.stop_requested(); });
         };
         for (Seconds wait = silent; !is_over(wait); wait = Seconds{1}, elapsed += wait)
-          progress.update(fmt::format("{} … {:.0f} s", what, elapsed.count()));
+          progress.update(is_ansi_terminal(fileno(stream)) ? fmt::format("{} … {:.0f} s", what, elapsed.count())
+                                                           : what);
       })) {}
 
 }  // namespace shiplap

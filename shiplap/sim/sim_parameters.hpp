@@ -27,8 +27,8 @@ struct CopyFigures {
 
 /// The times from the end of an op until an op that waits for it is ready.
 struct HandoverFigures {
-  double same_stream = 0;   ///< where the resource of the waiting op served the same stream last
-  double other_stream = 0;  ///< where it served another stream last
+  double same_stream = 0;   ///< where the last op of the engine was of the same stream
+  double other_stream = 0;  ///< where it was of another stream
 };
 
 struct Gpu {

@@ -30,7 +30,7 @@ namespace shiplap::sim {
 /// - A copy engine that takes copies in order of readiness serves streams in groups. It serves one group until none of
 ///   its copies is ready.
 /// - A zero-copy kernel takes the times of zero_copy_times.hpp, alone or concurrent with copies. It slows these copies
-/// down.
+///   down.
 /// - Copies of a batch are queued together. The gap between two copies of a batch is `batched_gap`. The ops of a graph
 ///   are queued when the launch call begins if the graph has no copies, else when the launch call returns.
 /// - An agent makes its calls one after the other. It waits in the call that submits a copy of pageable memory until

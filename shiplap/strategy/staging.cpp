@@ -19,7 +19,7 @@ StagingRings::StagingRings(Schedule& schedule, const Job& job, const Staging& st
       emptied_(job.arrays.size(), std::vector<OpId>(chunks)) {
   if (!used()) return;
   if (job.calls_by_one_thread) {
-    schedule.agents.push_back({.name = "main", .numa_node = {}});
+    schedule.agents.push_back({.name = "launches", .numa_node = {}});
     ++first_agent_;
   }
   constexpr std::uint16_t node = any_numa_node;  // the threads run where the rings are

@@ -198,7 +198,7 @@ struct Job {
   /// fewer plans overlap copies and kernels.
   bool waits = false;
   /// Whether several threads must not call the kernel function at the same time, as functions of Python, which a lock
-  /// serializes. One thread then makes all its calls.
+  /// serializes. One thread for each GPU then makes all its calls.
   bool calls_by_one_thread = false;
   double flops = 0;               ///< floating-point operations of the whole job
   bool double_precision = false;  ///< whether `flops` are in double precision

@@ -119,7 +119,13 @@ TEST(PlanExplain, says_what_pinning_gains_where_arrays_are_pinned_for_the_plan) 
   ASSERT_TRUE(made.pins);
   EXPECT_EQ(made.ranking.best().choice, made.chosen.choice);
   EXPECT_THAT(first_sentence(made), StartsWith("Pin the arrays and use " + made.chosen.choice.strategy));
-  EXPECT_THAT(first_sentence(made), HasSubstr("times as fast a run as with arrays left pageable"));
+  EXPECT_THAT(first_sentence(made), HasSubstr("times as fast a run as staged from pageable arrays"));
+  const Plan once = plan(node_of(find_profile("h200")), job_of(64_MiB, milliseconds(0.1), MemoryKind::pageable));
+  ASSERT_FALSE(once.pins);
+  const auto pays_from = once.memory->find(Preparation::registered)->pays_from;
+  ASSERT_TRUE(pays_from);
+  EXPECT_THAT(document::plan_section(plan_view(once)).headlines.front().sentence,
+              HasSubstr("From " + std::to_string(*pays_from) + " runs over the same arrays on, pin them."));
   EXPECT_THAT(made.explain(), HasSubstr("Memory of the arrays"));
   EXPECT_THAT(made.ranking.why, HasSubstr(to_string(made.chosen.choice) + " is "));
 }

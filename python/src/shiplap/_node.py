@@ -314,11 +314,16 @@ def default_node() -> Node:
     return node
 
 
+@cache
+def _named_node(name: str) -> Node:
+    return Node.load_or_measure(name)
+
+
 def node_of(node: Node | str | None) -> Node:
     """Return the node, or that of a device by its name; `default_node` for None."""
     if node is None:
         return default_node()
-    return Node.load_or_measure(node) if isinstance(node, str) else require_node(node)
+    return _named_node(node) if isinstance(node, str) else require_node(node)
 
 
 def pinned_empty(shape: int | Sequence[int], dtype: DTypeLike = float) -> np.ndarray:

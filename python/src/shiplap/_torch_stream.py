@@ -10,12 +10,14 @@ from typing import Any
 
 import torch  # type: ignore[import-not-found,unused-ignore]
 
-from shiplap._core import UsageError
+from shiplap._core import Unsupported, UsageError
 from shiplap._job import Job
 from shiplap._node import Node, node_of
 from shiplap._plan import Plan, Prepared
 
 Tensor = Any
+
+_GPU = "cuda"  # PyTorch's name of the GPU that it computes on
 
 # Types of the same size for those that NumPy does not have.
 _RAW = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
@@ -91,7 +93,7 @@ def _outputs(
     function: Callable[..., Any], inputs: Sequence[Tensor], given: Any, chunk_dim: int, node: Node
 ) -> tuple[Tensor, ...]:
     """Return the tensors for the results, whose shapes the results for one item show."""
-    device = "cuda" if node.has_gpu else "cpu"
+    device = _GPU if node.has_gpu else "cpu"
     with torch.no_grad():
         samples = _as_tuple(function(*(rows[:1].to(device).movedim(0, chunk_dim) for rows in inputs)))
     items = inputs[0].shape[0]
@@ -214,43 +216,56 @@ def streamed(
 class _Calls:
     """What is known of calls of `stream` with one function and tensors of one shape.
 
-    A call is planned once that can have paid: when what all calls so far could have saved is more than what it costs.
-
     Attributes
     ----------
     function
         The function, without keeping it alive. Another one may get its `id` later.
+    node
+        The node of the plan, which keeps its `id` from another one.
     could_save
-        Seconds that calls without a plan, or with a quick one, could have saved.
+        Seconds of copies that calls without a plan, or with a quick one, could have saved.
     plan
         The plan of these calls, if there is one.
     quick
         Whether the plan is a quick one.
+    results
+        Shapes and types of the results for which the plan was made.
     """
 
     function: Callable[[], Any]
+    node: Node
     could_save: float = 0.0
     plan: Plan | None = None
     quick: bool = False
+    results: Any = None
 
 
 _calls: dict[Any, _Calls] = {}
-_MOST_CALLS = 256  # entries of `_calls`
+_MOST_CALLS = 64  # entries of `_calls`
 # Seconds that plans take, as seen last in this process: a quick one with what it needs to be run, and a full one.
 _costs = {True: 0.05, False: 0.5}
 
 
-def _calls_of(key: Any, function: Any) -> _Calls:
+def _calls_of(key: Any, function: Any, node: Node) -> _Calls:
     known = _calls.get(key)
     if known is None or known.function() is not function:
+        _calls.pop(key, None)
         if len(_calls) >= _MOST_CALLS:
             _calls.pop(next(iter(_calls)))
         try:
             reference: Callable[[], Any] = weakref.ref(function)
         except TypeError:
             reference = lambda: function  # noqa: E731
-        known = _calls[key] = _Calls(reference)
+        known = _calls[key] = _Calls(reference, node)
     return known
+
+
+def _bytes_of(tensors: Any) -> int:
+    return sum(t.numel() * t.element_size() for t in _as_tuple(tensors))
+
+
+def _shapes_of(tensors: Sequence[Tensor]) -> tuple[Any, ...]:
+    return tuple((tuple(t.shape), t.dtype) for t in tensors)
 
 
 def _seconds_of_copies(node: Node, sizes: tuple[int, int], pinned: bool) -> tuple[float, float]:
@@ -263,25 +278,33 @@ def _seconds_of_copies(node: Node, sizes: tuple[int, int], pinned: bool) -> tupl
 
 def _plain(function: Callable[..., Any], inputs: Sequence[Tensor], out: Any, chunk_dim: int) -> Any:
     """Apply the function to all of the tensors at once, as a program without shiplap does."""
+    items = inputs[0].shape[0]
     with torch.no_grad():
         found = _as_tuple(
-            function(*(rows.to("cuda", non_blocking=rows.is_pinned()).movedim(0, chunk_dim) for rows in inputs))
+            function(*(rows.to(_GPU, non_blocking=rows.is_pinned()).movedim(0, chunk_dim) for rows in inputs))
         )
-    if out is None:
-        return _one_or_all([result.cpu() for result in found])
-    wanted = [(tuple(result.movedim(chunk_dim, 0).shape), result.dtype) for result in found]
-    for given, result in zip(_require_like(out, wanted, chunk_dim), found, strict=True):
-        given.copy_(result)
-    return out
+        for result in found:
+            if result.dim() <= chunk_dim or result.shape[chunk_dim] != items:
+                raise UsageError(
+                    f"the result for {items} slices has the shape {tuple(result.shape)}: it must have as many slices "
+                    f"along dimension {chunk_dim}"
+                )
+        if out is None:
+            return _one_or_all([result.cpu() for result in found])
+        wanted = [(tuple(result.movedim(chunk_dim, 0).shape), result.dtype) for result in found]
+        outputs = _require_like(out, wanted, chunk_dim)
+        for given, result in zip(outputs, found, strict=True):
+            given.copy_(result)
+    return _one_or_all(outputs)
 
 
-def _bytes_of(tensors: Any) -> int:
-    return sum(t.numel() * t.element_size() for t in _as_tuple(tensors))
+def _fits_at_once(size: int) -> bool:
+    """Return whether the GPU holds tensors of this size, as large results, and as much again for what is between them.
 
-
-def _fits_at_once(sizes: tuple[int, int]) -> bool:
-    """Return whether the GPU holds all tensors, their results, and as much again for what is between them."""
-    return bool(3 * sum(sizes) < torch.cuda.mem_get_info()[0])
+    Memory that PyTorch keeps and does not use counts as free.
+    """
+    free = torch.cuda.mem_get_info()[0] + torch.cuda.memory_reserved() - torch.cuda.memory_allocated()
+    return bool(6 * size < free)
 
 
 def stream(
@@ -297,43 +320,51 @@ def stream(
 
     The parameters are those of `streamed`. On a GPU, and without further options, a call is planned only when that
     pays: the first calls with a function and small tensors copy, compute and copy back; large tensors get a quick plan
-    at once; and what many calls repeat gets a full plan, which later calls with tensors of the same shapes use. Results
-    are pinned where all tensors are and the call is planned.
+    at once; and what many calls repeat gets a full plan, which later calls with the same function and tensors of the
+    same shapes use. Results are pinned where all tensors are and the call is planned.
     """
     node = node_of(node)
     if options or not node.has_gpu:
         return streamed(function, tensors, out=out, chunk_dim=chunk_dim, node=node, **options).run()
-    begin = time.perf_counter()
     inputs = _inputs(tensors, chunk_dim)
+    for i, tensor in enumerate(() if out is None else _as_tuple(out)):
+        _rows(f"out {i}", tensor, chunk_dim)
     pinned = all(rows.is_pinned() for rows in inputs)
-    shapes = tuple((tuple(rows.shape), rows.dtype) for rows in inputs)
     given = None if out is None else tuple((tuple(t.shape), t.dtype, t.is_pinned()) for t in _as_tuple(out))
-    known = _calls_of((id(function), id(node._core), shapes, pinned, given, chunk_dim), function)
-    bytes_in = _bytes_of(inputs)
+    known = _calls_of((id(function), id(node), _shapes_of(inputs), pinned, given, chunk_dim), function, node)
+    size = _bytes_of(inputs)
     if known.plan is None:
-        plain, best = _seconds_of_copies(node, (bytes_in, bytes_in), pinned)
-        if known.could_save + plain - best < _costs[True] and _fits_at_once((bytes_in, bytes_in)):
+        plain, best = _seconds_of_copies(node, (size, size), pinned)
+        if known.could_save + plain - best < _costs[True] and _fits_at_once(size):
             result = _plain(function, inputs, out, chunk_dim)
-            if known.could_save > 0:
-                best = _seconds_of_copies(node, (bytes_in, _bytes_of(result)), pinned)[1]
-                known.could_save += max(0.0, time.perf_counter() - begin - best)
-            else:  # a first call may load libraries, which no plan saves
-                known.could_save = max(plain - best, 1e-9)
+            plain, best = _seconds_of_copies(node, (size, _bytes_of(result)), pinned)
+            known.could_save += plain - best
             return result
     outputs = _outputs(function, inputs, out, chunk_dim, node)
+    results = _shapes_of(outputs)
     job = _job(function, inputs, outputs, chunk_dim)
     _finish_before(node)
-    quick = known.plan is None
-    if quick or (known.quick and known.could_save > _costs[False]):
-        planning = time.perf_counter()
-        plan = node.plan(job, quick=quick)
-        prepared = plan.prepare()
-        _costs[quick] = time.perf_counter() - planning
-        known.plan, known.quick, known.could_save = plan._without_arrays(), quick, 0.0
+    plan = known.plan if known.results == results else None
+    if plan is None or (known.quick and known.could_save > _costs[False]):
+        quick = plan is None
+        begin = time.perf_counter()
+        made = _planned(node, job, quick)
+        prepared = made.prepare()
+        _costs[quick] = time.perf_counter() - begin
+        known.plan, known.quick, known.could_save, known.results = made._without_arrays(), quick, 0.0, results
     else:
-        assert known.plan is not None
-        prepared = known.plan._of(job).prepare()
+        prepared = plan._of(job).prepare()
     took = prepared.run()
     if known.quick:
-        known.could_save += max(0.0, took - _seconds_of_copies(node, (bytes_in, _bytes_of(outputs)), pinned)[1])
+        plain, best = _seconds_of_copies(node, (size, _bytes_of(outputs)), pinned)
+        known.could_save += min(max(0.0, took - best), plain)
     return _one_or_all(outputs)
+
+
+def _planned(node: Node, job: Job, quick: bool) -> Plan:
+    try:
+        return node.plan(job, quick=quick)
+    except Unsupported:  # a full plan also tries many small chunks
+        if not quick:
+            raise
+        return node.plan(job)

@@ -195,7 +195,8 @@ class CudaDevice final : public MeasurableDevice {
   }
 
  private:
-  /// What does not change while the device is open. Reading it takes milliseconds, and plans ask several times.
+  /// What `info` tells as it was when the device was opened. Reading it takes milliseconds, and plans ask several
+  /// times.
   DeviceInfo lasting_facts() const {
     DeviceInfo result = gpu_facts(api_, index_);
     result.id = fmt::format("cuda:{}", fmt::join(gpus_.gpus, ","));

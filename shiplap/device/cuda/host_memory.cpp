@@ -111,7 +111,7 @@ Memory allocate_pageable(Place place, Bytes size) {
 }
 
 /// An anonymous memory mapping, in pages of 2 MiB where the system provides them. Physical pages of 4 KiB become
-/// scattered as a node is used, and then copies are slower concurrent with kernels that write host memory.
+/// scattered as a node is used, and then copies that run concurrently with kernels that write host memory are slower.
 class Mapping {
  public:
   explicit Mapping(Bytes size) : length_((size.count + huge_page - 1) / huge_page * huge_page) {
