@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <atomic>
-
 #include "cli/common.hpp"
 #include "shiplap/core/printable.hpp"
 
@@ -15,11 +13,11 @@ constexpr std::array interrupting_signals{SIGINT, SIGTERM};
 
 std::string text_of_interruption;  // made before a signal may come, because a handler must not allocate memory
 
-std::atomic_flag is_said = ATOMIC_FLAG_INIT;
+bool is_said = false;
 
 // A second signal, as `timeout` sends it, may arrive in another thread. It is ignored until the text is written.
 void say_and_end(int signal) {
-  if (is_said.test_and_set()) return;
+  if (__atomic_test_and_set(&is_said, __ATOMIC_SEQ_CST)) return;
   [[maybe_unused]] const auto written =
       ::write(STDERR_FILENO, text_of_interruption.data(), text_of_interruption.size());
   std::signal(signal, SIG_DFL);
@@ -29,7 +27,7 @@ void say_and_end(int signal) {
 }  // namespace
 
 InterruptionNote::InterruptionNote(const std::string& what_is_kept) {
-  is_said.clear();
+  is_said = false;
   text_of_interruption =
       "\n" + wrap(printable(fmt::format("interrupted: {}", what_is_kept)), style_of_stdout().width) + "\n";
   struct sigaction action {};

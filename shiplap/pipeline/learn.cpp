@@ -10,6 +10,7 @@
 #include "shiplap/pipeline/captured_kernel.hpp"
 #include "shiplap/pipeline/check_reach.hpp"
 #include "shiplap/pipeline/contiguous_job.hpp"
+#include "shiplap/pipeline/planned_job.hpp"
 #include "shiplap/plan/memory_choice.hpp"
 
 namespace shiplap {

@@ -14,6 +14,7 @@
 #include "shiplap/pipeline/ideal_overlap.hpp"
 #include "shiplap/pipeline/learn.hpp"
 #include "shiplap/pipeline/plan_view.hpp"
+#include "shiplap/pipeline/planned_job.hpp"
 #include "shiplap/pipeline/race_store.hpp"
 #include "shiplap/plan/decide.hpp"
 #include "shiplap/profile/more_gpus.hpp"

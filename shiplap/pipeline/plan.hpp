@@ -69,17 +69,6 @@ Plan plan(const Node&, const Job&, const PlanOptions& = {});
 /// which a stream cannot capture. Throws as `plan` does.
 void run_kernel_once(const Node&, const Job&, const PlanOptions& = {});
 
-/// The limits of the node, and of the options where these allow less.
-Limits limits_of(const Node&, const PlanOptions&);
-
-/// Whether the reach of an array is given by a function. Such a reach may differ between two jobs of the same shape, so
-/// the schedule is built anew for the job that runs.
-bool has_reach_by_function(const Job&);
-
-/// The planned job with the arrays and the kernel of `job`. Throws UsageError unless `job` has the shape of the planned
-/// job.
-Job planned_job(const Plan&, const Job& job);
-
 /// Prepares the choice for repeated runs over the arrays of `job`, which must have the shape of the planned job. If the
 /// plan pins arrays, they are pinned as long as the result lives.
 Prepared prepare(Device&, const Plan&, const Job&);

@@ -11,6 +11,7 @@
 #include "shiplap/core/statistics.hpp"
 #include "shiplap/pipeline/contiguous_job.hpp"
 #include "shiplap/pipeline/ideal_overlap.hpp"
+#include "shiplap/pipeline/planned_job.hpp"
 #include "shiplap/pipeline/race.hpp"
 #include "shiplap/pipeline/run_view.hpp"
 #include "shiplap/profile/profile.hpp"
