@@ -25,7 +25,7 @@ double luminance(std::string_view colour) {
 }
 
 double contrast(std::string_view a, std::string_view b) {
-  const auto [darker, brighter] = std::minmax(luminance(a), luminance(b));
+  const auto [darker, brighter] = std::minmax({luminance(a), luminance(b)});  // values: two arguments give references
   return (brighter + 0.05) / (darker + 0.05);
 }
 
