@@ -134,28 +134,40 @@ Trial pointer_chase(MeasurableDevice& device, MemoryKind kind, Bytes footprint, 
   return trial;
 }
 
+// Of duplex copies the slower direction moves alone at the end, for longer the more chunks there are. So the clock stops
+// with one more copy to the GPU, until which both directions move.
 Trial empty_pipeline(MeasurableDevice& device, const EmptyPipeline& wanted) {
   Trial trial;
   const Kernel empty = add_empty_kernel(trial, device);
-  const auto ends = [&](bool wants, CopyDirection way) {
-    return wants ? add_ends(trial, way, wanted.size * wanted.chunks) : Ends{};
+  const bool duplex = wanted.to_device && wanted.from_device;
+  const auto ends = [&](bool wants, CopyDirection way, unsigned copies) {
+    return wants ? add_ends(trial, way, wanted.size * copies) : Ends{};
   };
-  const Ends in = ends(wanted.to_device, host_to_device);
-  const Ends out = ends(wanted.from_device, device_to_host);
+  const Ends in = ends(wanted.to_device, host_to_device, wanted.chunks + (duplex ? 1 : 0));
+  const Ends out = ends(wanted.from_device, device_to_host, wanted.chunks);
   std::vector<StreamId> streams;
   for (unsigned q = 0; q < std::max(3u, wanted.streams); ++q)
     streams.push_back(trial.schedule.add_stream(fmt::format("stream {}", q)));
+  OpId last_in;
   for (unsigned i = 0; i < wanted.chunks; ++i) {
     std::vector<OpId> before;
     const auto add = [&](Op op, unsigned role) {
       op.stream = streams[wanted.streams > 1 ? i % wanted.streams : role];
       if (wanted.streams == 1) op.after = before;
-      before = {trial.schedule.add(op)};
+      const OpId added = trial.schedule.add(op);
+      before = {added};
+      return added;
     };
-    if (wanted.to_device) add(copy_op(in, {}, wanted.size, i), 0);
+    if (wanted.to_device) last_in = add(copy_op(in, {}, wanted.size, i), 0);
     add(on_stream({}, empty, i), 1);
     if (wanted.from_device) add(copy_op(out, {}, wanted.size, i), 2);
   }
+  if (!duplex) return trial;
+  trial.timed = trial.schedule.add_stream("end");
+  trial.schedule.add(on_stream(trial.timed, empty));  // before it the start is recorded at once, as in `one_in_each`
+  Op end = copy_op(in, trial.timed, wanted.size, wanted.chunks);
+  end.after = {last_in};
+  trial.schedule.add(end);
   return trial;
 }
 

@@ -7,7 +7,7 @@ namespace shiplap::sim {
 HostAgents::HostAgents(const SimParameters& machine, const OpStates& ops, Timers& timers, bool held)
     : machine_(machine), ops_(ops), timers_(timers), held_(held) {}
 
-void HostAgents::start(const Schedule& schedule, OpStates& ops) {
+void HostAgents::start(const Schedule& schedule) {
   if (schedule.as_graph) return launch_graph();
   submission_ = submission(schedule);
   steps_done_.assign(schedule.ops.size(), -1);

@@ -21,7 +21,7 @@ class HostAgents {
   HostAgents(const SimParameters&, const OpStates&, Timers&, bool held);
 
   /// Makes the calls of every agent up to the first one in which it has to wait.
-  void start(const Schedule&, OpStates&);
+  void start(const Schedule&);
   /// Continues the agents that wait for the end of the op.
   void ended(OpIndex op, double now) {
     if (!awaiting_end_.empty()) wake(awaiting_end_, op, now);

@@ -40,7 +40,7 @@ Simulator::Simulator(const Schedule& schedule, const SimParameters& machine, boo
       agents_(machine, ops_, timers_, held) {
   add_gpus(schedule);
   add_ops(schedule);
-  agents_.start(schedule, ops_);
+  agents_.start(schedule);
 }
 
 void Simulator::run() {

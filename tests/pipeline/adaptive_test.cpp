@@ -54,11 +54,11 @@ TEST(Adaptive, refuses_more_batches_than_fit_and_says_how_many_do) {
   EXPECT_THAT(refused(node, {.in_flight = 1'000'000}), ::testing::HasSubstr("`in_flight` 1000000: at most 64 batches"));
   EXPECT_THAT(refused(node, {.in_flight = 65}), ::testing::HasSubstr("give at most 64"));
   EXPECT_THAT(refused(node, {.in_flight = 3, .slots = 1u << 31}), ::testing::HasSubstr("`slots` 2147483648"));
-  Node small = node;
+  Node less = node;
   std::string said;
-  for (small.limits.device_memory = 8_MiB; said.empty(); small.limits.device_memory = small.limits.device_memory / 2) {
+  for (less.limits.device_memory = 8_MiB; said.empty(); less.limits.device_memory = less.limits.device_memory / 2) {
     try {
-      Adaptive(small, summing(microseconds(60)), {.in_flight = 64});
+      Adaptive(less, summing(microseconds(60)), {.in_flight = 64});
     } catch (const UsageError& error) {
       said = error.what();
       break;
@@ -68,8 +68,8 @@ TEST(Adaptive, refuses_more_batches_than_fit_and_says_how_many_do) {
   ASSERT_THAT(said, ::testing::HasSubstr(before));
   const auto fit = static_cast<std::uint32_t>(std::stoul(said.substr(said.find(before) + before.size())));
   EXPECT_LT(fit, 64u);
-  Adaptive(small, summing(microseconds(60)), {.in_flight = fit});
-  EXPECT_THAT(refused(small, {.in_flight = fit + 1}), ::testing::HasSubstr(fmt::format("give at most {}", fit)));
+  Adaptive(less, summing(microseconds(60)), {.in_flight = fit});
+  EXPECT_THAT(refused(less, {.in_flight = fit + 1}), ::testing::HasSubstr(fmt::format("give at most {}", fit)));
 }
 
 // Half of the memory each: a pipeline of chunks needs less than the whole batch on the GPU.

@@ -152,11 +152,11 @@ TEST_F(Move, is_by_the_best_mover_of_the_profile_in_the_stream_of_the_caller) {
 
 TEST_F(Move, names_another_mover_for_streams_that_accept_no_batch) {
   // 64 blocks of 512 KiB: the planted batch is the fastest in both directions.
-  const Memory large = device.allocate(Place::host(), MemoryKind::pinned, 32_MiB);
+  const Memory long_pool = device.allocate(Place::host(), MemoryKind::pinned, 32_MiB);
   const Memory there = device.allocate(Place::gpu(), MemoryKind::device, 32_MiB);
   index.resize(64);
   std::iota(index.begin(), index.end(), 0u);
-  move(node, BlockPool<std::byte>{large.bytes(), 512_KiB}, index, there.data(), nullptr);
+  move(node, BlockPool<std::byte>{long_pool.bytes(), 512_KiB}, index, there.data(), nullptr);
   ASSERT_EQ(device.tried.size(), 2u);
   EXPECT_EQ(device.tried[0].kind, Mover::Kind::batch);
   EXPECT_NE(device.tried[1].kind, Mover::Kind::batch);

@@ -62,7 +62,11 @@ TEST(Node, gives_the_device_back_when_nobody_uses_it_any_more) {
 
 TEST(Node, of_a_device_that_no_pointer_shares_does_not_own_it) {
   struct Mine : MeasurableDevice {
-    DeviceInfo info() const override { return {.id = "mine"}; }
+    DeviceInfo info() const override {
+      DeviceInfo info;
+      info.id = "mine";
+      return info;
+    }
     Memory allocate(Place, MemoryKind, Bytes) override { return {}; }
     std::unique_ptr<Execution> prepare(const Schedule&, const Bindings&) override { return nullptr; }
     ProbeKernel probe_kernel(ProbeKind, std::uint64_t, double) override { return {}; }

@@ -16,7 +16,7 @@ CopyCost cost(Bytes size, double latency_overhead_us, double gap_us) {
 
 HandoverModel handovers() {
   return {
-      .h2d_same_stream = us(2.9), .h2d_other_stream = us(3.9), .d2h_same_stream = us(3.5), .d2h_other_stream = us(3.9)};
+      .h2d_same_stream = us(2.7), .h2d_other_stream = us(4.1), .d2h_same_stream = us(3.2), .d2h_other_stream = us(4.2)};
 }
 HandoverModel no_handovers() {
   return {.h2d_same_stream = us(0), .h2d_other_stream = us(0), .d2h_same_stream = us(0), .d2h_other_stream = us(0)};

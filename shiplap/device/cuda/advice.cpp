@@ -11,6 +11,13 @@
 #include "shiplap/core/error.hpp"
 
 namespace shiplap {
+
+/// What the driver says of a range: whether it has the advice, and the preferred location that replaces it.
+struct EarlierAdvice {
+  bool same = false;
+  int preferred = cudaInvalidDeviceId;
+};
+
 namespace {
 
 /// The calls that give and take back advice, and the location that they are for.
@@ -36,12 +43,6 @@ AdviceCalls calls_of(MemoryAdvice advice, int gpu) {
 
 /// Most GPUs that one process sees, by the limit of the CUDA driver.
 constexpr std::size_t most_gpus = 64;
-
-/// What the driver says of a range: whether it has the advice, and the preferred location that replaces it.
-struct EarlierAdvice {
-  bool same = false;
-  int preferred = cudaInvalidDeviceId;
-};
 
 EarlierAdvice earlier_advice(const Api& api, const std::byte* data, std::size_t size, MemoryAdvice advice, int gpu,
                              const std::string& name) {

@@ -48,7 +48,7 @@ PeerAccess::~PeerAccess() {
   const CallersGpu callers(api_);
   State& state = shared();
   const std::lock_guard lock(state.mutex);
-  for (const Pair pair : switched_) {
+  for (const Pair& pair : switched_) {
     State::OfPair& of_pair = state.pairs.at(pair);
     if (--of_pair.objects > 0) continue;
     try {
@@ -63,7 +63,7 @@ PeerAccess::Use PeerAccess::set(const std::shared_ptr<PeerAccess>& access, bool 
   State& state = shared();
   const std::lock_guard lock(state.mutex);
   if (access->possible_)
-    for (const Pair pair : access->pairs_) access->set(state, pair, on);
+    for (const Pair& pair : access->pairs_) access->set(state, pair, on);
   return {access, on};
 }
 
@@ -94,13 +94,13 @@ void PeerAccess::set(State& state, Pair pair, bool on) {
 
 PeerAccess::Use::Use(std::shared_ptr<PeerAccess> access, bool on) : access_(std::move(access)), on_(on) {
   if (!access_->possible_) return;
-  for (const Pair pair : access_->pairs_) ++(on_ ? shared().pairs.at(pair).uses_on : shared().pairs.at(pair).uses_off);
+  for (const Pair& pair : access_->pairs_) ++(on_ ? shared().pairs.at(pair).uses_on : shared().pairs.at(pair).uses_off);
 }
 
 PeerAccess::Use::~Use() {
   if (access_ == nullptr || !access_->possible_) return;
   const std::lock_guard lock(shared().mutex);
-  for (const Pair pair : access_->pairs_) --(on_ ? shared().pairs.at(pair).uses_on : shared().pairs.at(pair).uses_off);
+  for (const Pair& pair : access_->pairs_) --(on_ ? shared().pairs.at(pair).uses_on : shared().pairs.at(pair).uses_off);
 }
 
 int GpuSet::at(Place place) const {
