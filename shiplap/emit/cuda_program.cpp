@@ -90,6 +90,10 @@ std::string header(const Workload& workload, const Choice& choice, const Schedul
 std::string cuda_program(const Workload& workload, const Choice& choice, const Schedule& schedule,
                          const EmitNotes& notes) {
   if (schedule.ops.empty()) throw Unsupported("a CUDA program: there is nothing to do in this plan");
+  if (!schedule.kept.empty())
+    throw Unsupported(
+        "a CUDA program copies all its arrays in each run, and arrays of this plan stay on the GPU: describe them with "
+        "`resident` or `carried`");
   Workload known = workload;
   if (known.program.kernel.empty()) known.program = placeholder(workload.job, schedule);
   const Structure loops = structure(schedule);

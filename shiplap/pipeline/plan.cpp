@@ -44,6 +44,7 @@ const char* difference_of(const Array& a, const Array& b) {
   if (a.element != b.element) return "size of its elements";
   if (a.blocks.has_value() != b.blocks.has_value() || (a.blocks && !a.blocks->has_shape_of(*b.blocks))) return "blocks";
   if (a.prefix_of != b.prefix_of) return "array that it is a prefix of";
+  if (a.kept != b.kept) return "place between runs";
   return r.before == s.before && r.after == s.after && bool(r.elements) == bool(s.elements) ? "" : "reach";
 }
 

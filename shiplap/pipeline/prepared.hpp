@@ -2,7 +2,10 @@
 // runs.
 #pragma once
 
+#include <cstddef>
 #include <memory>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "shiplap/device/device.hpp"
@@ -30,10 +33,20 @@ class Prepared {
   /// Makes the run a part of the graph that `stream`, a cudaStream_t, is being captured into (see Execution::capture).
   /// Lists of indices are read now. This object must outlive the graph. Throws Unsupported for managed arrays.
   void capture(void* stream);
+  /// Says that the caller has changed a kept array (`DescribedJob::kept`): the next run copies it to the GPU again.
+  /// Throws UsageError unless a kept array of the job has this name.
+  void changed(std::string_view array);
+  /// Copies a kept array that kernels write (`DescribedJob::kept_state`) to the caller's memory, and waits. Throws
+  /// UsageError for another array, and Error before the first run and while a run is in flight.
+  void fetch(std::string_view array);
+  /// With true, each run reads the caller's memory of all kept arrays first, and throws Error when one has changed
+  /// since it was copied, or since the first checked run, and `changed` was not called. It costs about the time of
+  /// reading the arrays, so it is for tests.
+  void check_kept(bool on) { parts_->checks_kept = on; }
   /// The kernel launches of a graph (see Execution::launches).
   std::vector<LaunchShape> launches() const { return parts_->execution->launches(); }
   /// Whether a run has passed its time limit and still uses the memory (see Execution::overdue).
-  bool overdue() const { return parts_->execution->overdue(); }
+  bool overdue() const { return parts_->overdue(); }
   /// The schedule that runs.
   const Schedule& schedule() const { return *parts_->schedule; }
 
@@ -48,7 +61,17 @@ class Prepared {
   const Memory& own(BufferId) const;
 
  private:
+  /// A kept array on all its GPUs.
+  struct Kept {
+    std::string name;
+    std::string_view host;               ///< the caller's memory, as bytes
+    std::unique_ptr<Execution> to_gpu;   ///< copies the array to its GPUs
+    std::unique_ptr<Execution> to_host;  ///< copies it back; null for an array that kernels only read
+    bool outdated = true;                ///< whether the next run must copy the array
+    std::size_t hash = 0;                ///< of the caller's memory when it was copied, if that is checked
+  };
   struct Parts {
+    bool overdue() const;
     std::shared_ptr<Device> device;  // destroyed last, because the executions use it
     std::shared_ptr<const Schedule> schedule;
     std::size_t given = 0;                           ///< number of buffers that the caller has bound
@@ -57,6 +80,9 @@ class Prepared {
                                                      ///< reads itself
     std::vector<Memory> own;
     std::vector<Memory> kept;
+    std::vector<Kept> kept_arrays;
+    bool checks_kept = false;
+    bool in_flight = false;                 ///< whether a run was submitted and not waited for
     std::unique_ptr<Execution> bring_back;  ///< moves managed pages to the host; null without managed arrays
     std::unique_ptr<Execution> execution;
   };
@@ -65,6 +91,9 @@ class Prepared {
     void operator()(Parts*) const;
   };
   void read_lists();
+  void prepare_kept(Device&, const std::vector<std::byte*>& buffers);
+  void copy_kept(const RunOptions&);
+  Kept& kept_array(std::string_view name);
 
   std::unique_ptr<Parts, Release> parts_;
 };

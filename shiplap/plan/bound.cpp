@@ -33,7 +33,7 @@ Bytes mapped_bytes(const Job& job, const Array& array, ItemRange items) {
 }
 
 Bytes bytes_over_link(const Job& job, const Array& array, ItemRange items) {
-  if (stays(array.role)) return array.prefix_of ? Bytes{} : array.size;
+  if (stays(array.role)) return is_copied_whole(array) ? array.size : Bytes{};
   return array.reach.elements ? mapped_bytes(job, array, items) : reach_of(job, array, items).length;
 }
 
@@ -53,11 +53,11 @@ LinkBytes link_bytes(const Job& job, ItemRange items) {
 }
 
 /// The bytes that cross the link before the first launch (`in`) and after the last one (`out`): those of arrays that
-/// stay on the GPU. A kernel faults pages of managed memory over while it runs.
+/// are copied whole. A kernel faults pages of managed memory over while it runs.
 LinkBytes bytes_around_kernels(const Job& job) {
   LinkBytes sum;
   for (const Array& array : job.arrays) {
-    if (!stays(array.role) || array.memory == MemoryKind::managed) continue;
+    if (!stays(array.role) || array.kept || array.memory == MemoryKind::managed) continue;
     sum.in += in_bytes(array.size);
     if (array.role == Role::carried) sum.out += in_bytes(array.size);
   }

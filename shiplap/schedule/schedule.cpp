@@ -166,6 +166,26 @@ Schedule concatenate(const Schedule& first, const Schedule& second) {
   return result;
 }
 
+Schedule copies_of_kept(const Schedule& schedule, std::span<const KeptArray> arrays, CopyDirection way) {
+  Schedule copies;
+  copies.buffers = schedule.buffers;
+  copies.peer_access = schedule.peer_access;
+  for (const KeptArray& array : arrays) {
+    const Bytes size = buffer_of(schedule, array.gpu).size;
+    const Region host{array.host, Bytes{0}, size};
+    const Region gpu{array.gpu, Bytes{0}, size};
+    const bool to_gpu = way == CopyDirection::host_to_device;
+    const StreamId stream =
+        copies.add_stream("copies of " + buffer_of(schedule, array.host).name, buffer_of(schedule, array.gpu).place);
+    copies.add({.what = to_gpu ? Copy{host, gpu} : Copy{gpu, host},
+                .stream = stream,
+                .agent = AgentId{0},
+                .after = {},
+                .chunk = 0});
+  }
+  return copies;
+}
+
 std::string describe(const Schedule& schedule, OpId id) {
   if (id.index() >= schedule.ops.size()) return fmt::format("op {} (which does not exist)", id.value);
   const Op& op = schedule.ops[id.index()];

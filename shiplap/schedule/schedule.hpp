@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -188,6 +189,13 @@ struct Agent {
                                              ///< Place::host(); none: all cores that the process may use
 };
 
+/// An array that stays on the GPU from one run of the schedule to the next. No op copies it: it is copied before the
+/// first run (see `copies_of_kept`).
+struct KeptArray {
+  BufferId host;  ///< the caller's memory
+  BufferId gpu;   ///< memory of the same size on the GPU
+};
+
 /// Buffers, kernels, streams and agents, and the ops on them in the order of submission.
 struct Schedule {
   std::vector<Buffer> buffers;          ///< by BufferId
@@ -195,6 +203,7 @@ struct Schedule {
   std::vector<Stream> streams;          ///< by StreamId
   std::vector<Agent> agents{{"main"}};  ///< by AgentId
   std::vector<BlockList> lists{};       ///< by BlockListId
+  std::vector<KeptArray> kept{};        ///< arrays that stay on the GPU between runs
   std::vector<Op> ops;                  ///< by OpId, in the order of submission
   /// Whether GPUs address each other's memory if they can. Otherwise copies between GPUs go through the host.
   bool peer_access = true;
@@ -231,6 +240,9 @@ bool are_apart(const Schedule&, OpId, OpId);
 /// schedules must be sound (`validate`). The result is sound too, unless `second` allocates or pins what `first` has
 /// allocated or pinned and not released.
 Schedule concatenate(const Schedule& first, const Schedule& second);
+
+/// A schedule on the buffers of `schedule` that copies kept arrays to their GPUs, or back to the host.
+Schedule copies_of_kept(const Schedule& schedule, std::span<const KeptArray> arrays, CopyDirection);
 
 /// Whether the agent of the op cannot continue before the op has ended. Either the agent performs the op itself, or the
 /// op is a kernel whose callback waits, or it copies from or to pageable memory, which the driver stages through its

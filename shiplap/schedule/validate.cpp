@@ -336,6 +336,25 @@ std::vector<std::string> uses_of_allocated(const Schedule& schedule, std::size_t
   return found;
 }
 
+/// Returns one sentence for each kept array that cannot be copied to its GPU.
+std::vector<std::string> unsound_kept(const Schedule& schedule) {
+  std::vector<std::string> found;
+  for (const auto& [host, gpu] : schedule.kept) {
+    if (host.index() >= schedule.buffers.size() || gpu.index() >= schedule.buffers.size()) {
+      found.push_back(fmt::format("a kept array is in buffers {} and {}, and the schedule has {} buffers; add them first",
+                                  host.value, gpu.value, schedule.buffers.size()));
+      continue;
+    }
+    const Buffer& from = schedule.buffers[host.index()];
+    const Buffer& to = schedule.buffers[gpu.index()];
+    if (!from.place.is_host() || !to.place.is_gpu() || from.size != to.size)
+      found.push_back(fmt::format("kept array {} is {} at {} and {} at {}; it needs as much memory of the host as of a GPU",
+                                  from.name, to_string(from.size), to_string(from.place), to_string(to.size),
+                                  to_string(to.place)));
+  }
+  return found;
+}
+
 /// Returns one sentence for each op that destroys a stream when its agent has created none before.
 std::vector<std::string> destroyed_too_often(const Schedule& schedule) {
   std::vector<std::string> found;
@@ -359,6 +378,7 @@ std::vector<std::string> destroyed_too_often(const Schedule& schedule) {
 std::vector<std::string> problems(const Schedule& schedule, std::size_t limit) {
   std::vector<std::string> found = streams_without_gpu(schedule);
   std::ranges::copy(advice_in_vain(schedule), std::back_inserter(found));
+  std::ranges::copy(unsound_kept(schedule), std::back_inserter(found));
   Obtained obtained{.allocated = std::vector<bool>(schedule.buffers.size())};
   for (std::uint32_t i = 0; i < schedule.ops.size() && found.size() < limit; ++i)
     OpCheck(schedule, OpId{i}, obtained, found).check();

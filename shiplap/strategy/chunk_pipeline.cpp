@@ -102,6 +102,10 @@ void ChunkPipeline::copy_resident_arrays() {
     if (!stays(array.role) || array.size.count == 0) continue;
     const ByteRange all{Bytes{0}, array.size};
     const Region from = ChunkMemory::on_host(array.prefix_of.value_or(a), all);
+    if (array.kept) {
+      schedule_.kept.push_back({.host = from.buffer, .gpu = memory_.on_gpu(a)});
+      continue;
+    }
     dependencies_.ops.last_resident = schedule_.add(op_in(from, {memory_.on_gpu(a), all.offset, all.length}, 0));
   }
 }
@@ -109,7 +113,7 @@ void ChunkPipeline::copy_resident_arrays() {
 void ChunkPipeline::copy_carried_arrays_back() {
   for (std::size_t a = 0; a < job_.arrays.size(); ++a) {
     const Array& array = job_.arrays[a];
-    if (array.role != Role::carried || array.size.count == 0) continue;
+    if (array.role != Role::carried || array.kept || array.size.count == 0) continue;
     const ByteRange all{Bytes{0}, array.size};
     Op op = op_out({memory_.on_gpu(a), all.offset, all.length}, ChunkMemory::on_host(a, all), chunks_.count() - 1);
     dependencies_.wait_for(op, dependencies_.ops.last_kernel);

@@ -16,11 +16,11 @@ using van_werkhoven_2014::Category;
 using van_werkhoven_2014::UnderLoad;
 using van_werkhoven_2014::Work;
 
-/// The arrays that stay on the GPU and are copied on their own.
+/// The arrays that each run copies whole, on their own.
 std::vector<const Array*> copied_once(const Job& job, bool back) {
   std::vector<const Array*> arrays;
   for (const Array& array : job.arrays)
-    if (stays(array.role) && !array.prefix_of && (!back || array.role == Role::carried)) arrays.push_back(&array);
+    if (is_copied_whole(array) && (!back || array.role == Role::carried)) arrays.push_back(&array);
   return arrays;
 }
 

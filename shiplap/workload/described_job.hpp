@@ -160,6 +160,19 @@ class [[nodiscard]] DescribedJob : public Job {
   auto carried(std::string array, T* data, std::uint64_t elements) const {
     return given(std::move(array), Role::carried, detail::writable_elements_of(std::span(data, elements)), {});
   }
+  /// Adds an array of which every chunk reads all elements, as `resident` does, and which stays on the GPU from one run
+  /// of a prepared job to the next. The first run copies it. After the caller has changed it, `Prepared::changed` has
+  /// the next run copy it again.
+  template <class... Described>
+  auto kept(std::string array, Described&&... described) const {
+    return keeping(resident(std::move(array), std::forward<Described>(described)...));
+  }
+  /// Adds an array of which every chunk reads and writes all elements, as `carried` does, and which stays on the GPU from
+  /// one run of a prepared job to the next. The first run copies it there, and `Prepared::fetch` copies it back.
+  template <class... Described>
+  auto kept_state(std::string array, Described&&... described) const {
+    return keeping(carried(std::move(array), std::forward<Described>(described)...));
+  }
   /// Adds memory on the GPU for `elements` elements of T, which is cut into chunks like an array. Its content is
   /// undefined when the kernel of a chunk starts. Chunks never share it, even if the reach of each chunk is the whole
   /// scratch.
@@ -322,6 +335,11 @@ class [[nodiscard]] DescribedJob : public Job {
                   "output, and write how much of it is used to a second output (docs/how-to/describe-arrays.md). A "
                   "status or another result is not read: return nothing");
   }
+  template <class Job>
+  static Job keeping(Job job) {
+    job.arrays.back().kept = true;
+    return job;
+  }
   template <class Change>
   DescribedJob changed(const Change& change) const {
     DescribedJob result = *this;
@@ -398,6 +416,15 @@ auto Job::resident(std::string array, Described&&... described) const {
 template <class... Described>
 auto Job::carried(std::string array, Described&&... described) const {
   return DescribedJob<>(*this).carried(std::move(array), std::forward<Described>(described)...);
+}
+
+template <class... Described>
+auto Job::kept(std::string array, Described&&... described) const {
+  return DescribedJob<>(*this).kept(std::move(array), std::forward<Described>(described)...);
+}
+template <class... Described>
+auto Job::kept_state(std::string array, Described&&... described) const {
+  return DescribedJob<>(*this).kept_state(std::move(array), std::forward<Described>(described)...);
 }
 
 template <class T>

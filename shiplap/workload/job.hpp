@@ -90,6 +90,10 @@ struct Array {
   /// earlier and has the role `in`. The bytes cross the link once for both, and the caller has no memory for the
   /// resident one.
   std::optional<std::uint32_t> prefix_of{};
+  /// Whether the array stays on the GPU from one run to the next, for an array of which every chunk reads all elements
+  /// (`resident`, `carried`). The first run copies it to the GPU, and later ones only after `Prepared::changed`. What
+  /// kernels write into it stays there until `Prepared::fetch`.
+  bool kept = false;
   /// Makes the array blocks of a pool, which is the caller's memory at `data`. `size` is that of all blocks together.
   /// Every item owns equally many whole blocks.
   std::optional<Blocks> blocks{};
@@ -99,6 +103,9 @@ struct Array {
   /// kind. nullopt: `memory` is the kind of its own memory.
   std::optional<std::uint32_t> forced_pageable_by{};
 };
+
+/// Whether each run copies the array to the GPU as a whole before its kernels.
+inline bool is_copied_whole(const Array& array) { return stays(array.role) && !array.prefix_of && !array.kept; }
 
 /// Size of the memory that the caller has for the array. For an array of blocks it is the size of the pool. For scratch
 /// and for a prefix of another array it is 0.
@@ -220,6 +227,10 @@ struct Job {
   auto resident(std::string array, Described&&... described) const;  ///< see DescribedJob::resident
   template <class... Described>
   auto carried(std::string array, Described&&... described) const;  ///< see DescribedJob::carried
+  template <class... Described>
+  auto kept(std::string array, Described&&... described) const;  ///< see DescribedJob::kept
+  template <class... Described>
+  auto kept_state(std::string array, Described&&... described) const;  ///< see DescribedJob::kept_state
   template <class T>
   auto shaped(std::string name, Role, std::uint64_t elements, Reach = {}) const;  ///< see DescribedJob::shaped
   template <class T>
