@@ -161,6 +161,7 @@ void bind_job(nb::module_& m) {
       .def_prop_rw(
           "efficiency", [](const PyJob& self) { return self.job.efficiency; },
           [](PyJob& self, double efficiency) { self.job.efficiency = efficiency; })
+      .def("keep", [](PyJob& self) { self.job.arrays.back().kept = true; })
       .def("reads", [](PyJob& self, const std::string& array,
                        double times) { self.job = detail::with_reads(std::move(self.job), array, times); })
       .def_prop_rw(

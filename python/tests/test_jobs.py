@@ -98,6 +98,44 @@ def test_resident_inout_and_carried_arrays(node):
     assert state[0] == 5000
 
 
+def test_kept_arrays_are_copied_when_they_have_changed_and_come_back_when_they_are_fetched(node):
+    table = np.array([3.0, 5.0])
+    state = np.zeros(1)
+    x = np.ones(1000)
+    y = np.zeros(1000)
+
+    def kernel(chunk, x, table, state, y):
+        y[:] = x * table[1]
+        state += 1
+
+    job = (
+        shiplap.Job(1000, "kept")
+        .in_("x", x)
+        .kept("table", table)
+        .kept_state("state", state)
+        .out("y", y)
+        .host_kernel(kernel)
+        .kernel_time(1e-3)
+    )
+    prepared = node.plan(job, strategies=["pageable"]).prepare()
+    for _ in range(3):
+        prepared.run()
+    np.testing.assert_array_equal(y, 5)
+    table[1] = 7
+    prepared.check_kept()
+    prepared.changed("table")
+    prepared.run()
+    np.testing.assert_array_equal(y, 7)
+    table[1] = 8
+    with pytest.raises(shiplap.Error, match="changed"):
+        prepared.run()
+    assert state[0] == 0
+    prepared.fetch("state")
+    assert state[0] == 4
+    with pytest.raises(shiplap.UsageError, match="no kernel writes"):
+        prepared.fetch("table")
+
+
 def test_blocks_of_a_pool_follow_indices_that_change_from_run_to_run(node):
     pool = np.arange(4096, dtype=np.float32).reshape(64, 64)
     index = np.array([5, 60, 7, 33], dtype=np.int32)

@@ -111,6 +111,10 @@ Prepared::Kept& Prepared::kept_array(std::string_view name) {
 
 void Prepared::changed(std::string_view array) { kept_array(array).outdated = true; }
 
+void Prepared::changed() {
+  for (Kept& array : parts_->kept_arrays) array.outdated = true;
+}
+
 void Prepared::fetch(std::string_view array) {
   Kept& kept = kept_array(array);
   if (kept.to_host == nullptr)
@@ -118,14 +122,23 @@ void Prepared::fetch(std::string_view array) {
         "{}: no kernel writes this array, so the caller's memory holds it already: describe it with `.kept_state` if "
         "kernels are to change it",
         array));
+  fetch(kept);
+}
+
+void Prepared::fetch() {
+  for (Kept& array : parts_->kept_arrays)
+    if (array.to_host != nullptr) fetch(array);
+}
+
+void Prepared::fetch(Kept& array) {
   if (parts_->in_flight || parts_->overdue())
-    throw Error(fmt::format("{}: a run that may write it is in flight: wait for the run before `fetch`", array));
-  if (kept.outdated)
+    throw Error(fmt::format("{}: a run that may write it is in flight: wait for the run before `fetch`", array.name));
+  if (array.outdated)
     throw Error(fmt::format("{}: it is not on the GPU, because no run has copied it since it was described or "
                             "changed: run first, then `fetch`",
-                            array));
-  kept.to_host->run();
-  kept.hash = std::hash<std::string_view>{}(kept.host);
+                            array.name));
+  array.to_host->run();
+  array.hash = 0;  // a checked run takes the hash of what came back
 }
 
 void Prepared::copy_kept(const RunOptions& options) {

@@ -36,9 +36,13 @@ class Prepared {
   /// Says that the caller has changed a kept array (`DescribedJob::kept`): the next run copies it to the GPU again.
   /// Throws UsageError unless a kept array of the job has this name.
   void changed(std::string_view array);
+  /// Says so of all kept arrays.
+  void changed();
   /// Copies a kept array that kernels write (`DescribedJob::kept_state`) to the caller's memory, and waits. Throws
   /// UsageError for another array, and Error before the first run and while a run is in flight.
   void fetch(std::string_view array);
+  /// Copies all of them back. Throws Error as for one.
+  void fetch();
   /// With true, each run reads the caller's memory of all kept arrays first, and throws Error when one has changed
   /// since it was copied, or since the first checked run, and `changed` was not called. It costs about the time of
   /// reading the arrays, so it is for tests.
@@ -94,6 +98,7 @@ class Prepared {
   void prepare_kept(Device&, const std::vector<std::byte*>& buffers);
   void copy_kept(const RunOptions&);
   Kept& kept_array(std::string_view name);
+  void fetch(Kept&);
 
   std::unique_ptr<Parts, Release> parts_;
 };

@@ -94,10 +94,11 @@ class RepeatedRuns {
   }
   RunResult once(Trace trace = Trace::none) { return prepared_.run({.trace = trace, .stop = options_.stop}); }
   void renew() {
-    if (options_.refill) return options_.refill();
-    originals_->restore();
+    options_.refill ? options_.refill() : originals_->restore();
+    prepared_.changed();
   }
-  void verify(Report& report) const {
+  void verify(Report& report) {
+    prepared_.fetch();
     if (!options_.verify) return;
     const bool was_right = !report.difference || report.difference->empty();
     if (was_right) report.difference = options_.verify();
@@ -126,7 +127,12 @@ Report run(Device& device, const Plan& plan, const Job& job, const RunReportOpti
   if (options.repeats == 0) throw UsageError("`repeats` 0: a report needs at least 1 run");
   const bool is_single = options.repeats == 1 && options.warm_up == 0 && !options.ideal_overlap &&
                          options.trace == Trace::none && !options.refill && !options.verify;
-  if (is_single) return report_of(device, plan, prepare(device, plan, job).run({.stop = options.stop}));
+  if (is_single) {
+    Prepared prepared = prepare(device, plan, job);
+    const Report report = report_of(device, plan, prepared.run({.stop = options.stop}));
+    prepared.fetch();
+    return report;
+  }
   Report report = begin_report(device, plan);
   RepeatedRuns(device, plan, job, options).run(report);
   report.observed = median_of(report.samples);

@@ -280,5 +280,44 @@ TEST_F(JobsOnGpu, are_planned_when_their_kernel_first_waits_for_the_gpu_at_a_lar
   for (std::uint64_t i = 0; i < n; i += 997) ASSERT_EQ(y[i], 2) << i;
 }
 
+__global__ void look_up(std::uint64_t count, const unsigned* key, const float* table, float* found, unsigned long long* runs) {
+  const std::uint64_t i = blockIdx.x * std::uint64_t{blockDim.x} + threadIdx.x;
+  if (i == 0) atomicAdd(runs, 1ull);
+  if (i < count) found[i] = table[key[i]];
+}
+
+// A table of 64 MiB that stays takes longer to copy than the rest of a run.
+TEST_F(JobsOnGpu, keep_arrays_from_run_to_run_until_they_have_changed) {
+  const Node node = node_of(*device, find_profile("h200"));
+  const std::uint64_t n = 1 << 20;
+  auto key = pinned_vector<unsigned>(*device, n);
+  auto found = pinned_vector<float>(*device, n);
+  for (std::uint64_t i = 0; i < n; ++i) key[i] = static_cast<unsigned>(i * 16 + i % 16);
+  std::vector<float> table(16 << 20, 1.0f);
+  std::vector<unsigned long long> runs(1);
+  const auto job = Job{n, "lookup"}
+                       .in("key", key)
+                       .kept("table", table)
+                       .kept_state("runs", runs)
+                       .out("found", found)
+                       .kernel([](cudaStream_t stream, Chunk chunk, auto k, auto t, auto r, auto f) {
+                         look_up<<<static_cast<unsigned>((chunk.count + 255) / 256), 256, 0, stream>>>(
+                             chunk.count, k.data(), t.data(), f.data(), r.data());
+                       });
+  Prepared prepared = prepare(*device, job, {.strategy = "streams", .chunks = 4}, limits_of(node.profile));
+  const Seconds first = prepared.run().timeline.makespan;
+  const auto all_are = [&](float value) { return std::ranges::all_of(found, [&](float f) { return f == value; }); };
+  EXPECT_TRUE(all_are(1));
+  table.assign(table.size(), 2.0f);
+  for (int run = 0; run < 20; ++run) EXPECT_LT(prepared.run().timeline.makespan, milliseconds(1)) << first.count();
+  EXPECT_TRUE(all_are(1)) << "the copy on the GPU";
+  prepared.changed("table");
+  prepared.run();
+  EXPECT_TRUE(all_are(2));
+  EXPECT_EQ(runs[0], 0u);
+  prepared.fetch("runs");
+  EXPECT_EQ(runs[0], 22 * 4u);
+}
+
 }  // namespace
 }  // namespace shiplap

@@ -14,6 +14,7 @@
 #include "shiplap/device/virtual/virtual_device.hpp"
 #include "shiplap/pipeline/node.hpp"
 #include "shiplap/pipeline/plan.hpp"
+#include "shiplap/pipeline/run.hpp"
 #include "shiplap/profile/more_gpus.hpp"
 #include "shiplap/schedule/schedule.hpp"
 #include "shiplap/strategy/strategy.hpp"
@@ -172,6 +173,17 @@ TEST(KeptArrays, are_planned_without_the_time_of_their_copy) {
   EXPECT_GT(each_run.chosen.predicted.value, milliseconds(1)) << "64 MiB cross the link";
   EXPECT_LT(kept.chosen.predicted.value, microseconds(200));
   EXPECT_LE(kept.ranking.bound.time, kept.chosen.predicted.value);
+}
+
+TEST(KeptArrays, are_as_after_a_single_run_when_a_report_repeats_it) {
+  const auto gpu = open_virtual(planted_profile(), "virtual:planted");
+  const Node node = node_of(*gpu, planted_profile());
+  for (const unsigned repeats : {1u, 5u}) {
+    Growing growing;
+    const Plan planned = plan(node, growing.job());
+    run(*gpu, planned, growing.job(), {.repeats = repeats});
+    EXPECT_THAT(growing.state, Each(1.0)) << repeats;
+  }
 }
 
 TEST(KeptArrays, alone_make_a_job_of_a_step_without_copies) {

@@ -219,6 +219,25 @@ class Job:
         """Add an array of which every chunk reads and writes all elements, one after the other: a sum, a state."""
         return self._with(name, "carried", array, Reach())
 
+    def kept(self, name: str, array: Any) -> Job:
+        """Add an array of which every chunk reads all elements, and which stays on the GPU from run to run.
+
+        The first run of a `Prepared` copies it, and after `Prepared.changed` the next run does.
+        """
+        return self._kept(self.resident(name, array))
+
+    def kept_state(self, name: str, array: Any) -> Job:
+        """Add an array that every chunk reads and writes, as `carried` does, and that stays on the GPU from run to run.
+
+        The first run of a `Prepared` copies it there, and `Prepared.fetch` copies it back.
+        """
+        return self._kept(self.carried(name, array))
+
+    @staticmethod
+    def _kept(job: Job) -> Job:
+        job._core.keep()
+        return job
+
     def _require_parameters(self) -> None:
         """Raise UsageError unless the kernels can be called with the chunk and the arrays of the job."""
         for what, (called, seen_by) in self._kernels.items():

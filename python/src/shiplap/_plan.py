@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from shiplap import _core
-from shiplap._arguments import MOST_SMALL, flag, real, whole
+from shiplap._arguments import MOST_SMALL, flag, real, text, whole
 from shiplap._show import SECONDS, Table, object_of, preformatted
 
 if TYPE_CHECKING:
@@ -65,6 +65,18 @@ class Prepared:
         until its kernels end. 0: without limit.
         """
         return self._core.run(real("limit", limit))
+
+    def changed(self, name: str) -> None:
+        """Say that a kept array has changed (`Job.kept`): the next run copies it to the GPU again."""
+        self._core.changed(text("name", name))
+
+    def fetch(self, name: str) -> None:
+        """Copy an array that stays on the GPU and is written there (`Job.kept_state`) back to the caller's array."""
+        self._core.fetch(text("name", name))
+
+    def check_kept(self, on: bool = True) -> None:
+        """Have each run fail when a kept array has changed and `changed` was not called. It reads them in each run."""
+        self._core.check_kept(flag("on", on))
 
 
 class Plan(Table):
