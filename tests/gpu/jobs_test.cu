@@ -304,7 +304,7 @@ TEST_F(JobsOnGpu, keep_arrays_from_run_to_run_until_they_have_changed) {
                          look_up<<<static_cast<unsigned>((chunk.count + 255) / 256), 256, 0, stream>>>(
                              chunk.count, k.data(), t.data(), f.data(), r.data());
                        });
-  Prepared prepared = prepare(*device, job, {.strategy = "streams", .chunks = 4}, limits_of(node.profile));
+  Prepared prepared = prepare(*device, job, {.strategy = "streams", .chunks = 4}, node.limits);
   const Seconds first = prepared.run().timeline.makespan;
   const auto all_are = [&](float value) { return std::ranges::all_of(found, [&](float f) { return f == value; }); };
   EXPECT_TRUE(all_are(1));
