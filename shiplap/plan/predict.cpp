@@ -9,6 +9,7 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/plan/closed_form.hpp"
+#include "shiplap/plan/predict.hpp"
 #include "shiplap/plan/ranking.hpp"
 #include "shiplap/plan/variation.hpp"
 #include "shiplap/sim/simulate.hpp"
@@ -115,6 +116,26 @@ Candidate predict(const Job& job, const Profile& profile, const Choice& choice) 
 
 Candidate predict(const Job& job, const Profile& profile, const Choice& choice, const Limits& limits) {
   return complete_prediction(job, profile, limits, {.choice = choice, .predicted = {}});
+}
+
+std::vector<std::string> predict_value(const Job& job, const Profile& profile, const Limits& limits, bool forms,
+                                       Candidate& candidate) {
+  const Strategy& strategy = find_strategy(candidate.choice.strategy);
+  candidate.schedule = std::make_shared<const Schedule>(strategy.schedule(job, candidate.choice, limits));
+  try {
+    Prediction prediction = simulate(*candidate.schedule, profile);
+    candidate.predicted = Interval<Seconds>::exact(prediction.timeline.makespan);
+    candidate.timeline = std::move(prediction.timeline);
+    return std::move(prediction.assumptions);
+  } catch (const Unsupported& lacking) {
+    const auto form = forms ? ranking_form(job, profile, candidate.choice) : std::nullopt;
+    if (!form || form->time < bound(job, profile).time) throw;
+    candidate.predicted = Interval<Seconds>::exact(form->time);
+    candidate.predicted_by = PredictedBy::closed_form;
+    candidate.why_not_simulated = lacking.what();
+    if (!form->assumption.empty()) candidate.why_not_simulated += "; the form assumes that " + form->assumption;
+    return {};
+  }
 }
 
 Candidate complete_prediction(const Job& job, const Profile& profile, const Limits& limits, Candidate candidate) {

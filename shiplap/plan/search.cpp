@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "shiplap/core/error.hpp"
-#include "shiplap/plan/closed_form.hpp"
+#include "shiplap/plan/predict.hpp"
 #include "shiplap/schedule/schedule.hpp"
 #include "shiplap/strategy/gpu_chunks.hpp"
 
