@@ -115,13 +115,15 @@ class OpMaker {
       streams.insert({work.gpu, work.stream});
       op_of_record_[record] = ops_.size();
     }
+    const StreamOfGpu first_stream{first.gpu, first.stream};
     placed.op.stream = first.stream;
     placed.op.gpu = first.gpu;
     placed.start = span.start;
     placed.end = span.end;
-    // In several streams, what came last in each of them is ordered with the whole graph.
-    placed.after = streams.size() == 1 ? awaited_in(*streams.begin())
-                                       : each_once(before_next_in({streams.begin(), streams.end()}));
+    // In several streams, what came last in each of them is ordered with the whole graph. The graph itself stands in
+    // the stream of its first work, so what comes next in the others waits for it explicitly (awaited_in).
+    placed.after =
+        each_once(streams.size() == 1 ? awaited_in(first_stream) : before_next_in({streams.begin(), streams.end()}));
     describe(call, span, placed);
     for (const StreamOfGpu stream : streams) {
       stream_waits_.erase(stream);
@@ -195,11 +197,15 @@ class OpMaker {
     }
   }
 
-  /// The ops of other streams that what comes next in the stream waits for.
+  static StreamOfGpu stream_of(const PlacedOp& placed) { return {placed.op.gpu, placed.op.stream}; }
+
+  /// The ops that stand in other streams and that what comes next in the stream waits for.
   std::vector<std::size_t> awaited_in(StreamOfGpu stream) const {
     std::vector<std::size_t> awaited;
     if (const auto waits = stream_waits_.find(stream); waits != stream_waits_.end()) awaited = waits->second;
     const auto own = last_of_stream_.find(stream);
+    // A graph with work in this stream may stand in another one, whose order says nothing about this stream.
+    if (own != last_of_stream_.end() && stream_of(ops_[own->second]) != stream) awaited.push_back(own->second);
     if (stream.number == 0) {
       // The default stream has waited for what is older than its last op.
       for (const auto& [other, op] : last_of_stream_)

@@ -99,6 +99,26 @@ TEST(PlacedOps, order_a_graph_with_what_came_before_and_comes_next_in_each_of_it
       << "the wait is for the graph, whose last op is in stream 2";
 }
 
+// A graph stands in the stream of its first work, so the order of that stream says nothing about the others.
+TEST(PlacedOps, have_what_follows_a_graph_in_any_of_its_streams_wait_for_the_graph) {
+  MadeRecording made;
+  const std::uint64_t graph = made.call("cudaGraphLaunch", 0, 2);
+  made.kernel(graph, 10, 20, 1);
+  made.kernel(graph, 10, 90, 2);
+  made.launch(3, 100, 110, 2, "in the second");
+  made.launch(6, 100, 110, 1, "in the first");
+  made.launch(9, 120, 130, 2, "later in the second");
+  made.order(made.call("cudaEventRecord", 12, 13), Kind::record, 2, 5);
+  made.order(made.call("cudaStreamWaitEvent", 14, 15), Kind::stream_wait, 3, 5);
+  made.launch(16, 140, 150, 3, "in a third");
+  const PlacedOps placed = placed_ops(made.recording);
+  ASSERT_EQ(placed.ops.size(), 5u);
+  EXPECT_THAT(awaited(placed, 1), ElementsAre("graph of 2 ops"));
+  EXPECT_THAT(awaited(placed, 2), IsEmpty()) << "the graph stands in this stream";
+  EXPECT_THAT(awaited(placed, 3), IsEmpty()) << "an op of this stream has waited for the graph";
+  EXPECT_THAT(awaited(placed, 4), ElementsAre("later in the second"));
+}
+
 // Whoever drops the wait reads results too early.
 TEST(Advice, keeps_the_wait_for_results_that_a_graph_brings) {
   for (const std::vector<bool>& directions : {std::vector{true, false}, {false, true}, {false, false}}) {
