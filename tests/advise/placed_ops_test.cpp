@@ -195,6 +195,24 @@ TEST(PlacedOps, wait_through_events_that_are_recorded_in_streams_without_work) {
   EXPECT_THAT(awaited(placed, 3), ElementsAre("A"));
 }
 
+// Exports of nsys number the events of each GPU alike.
+TEST(PlacedOps, wait_for_an_event_whose_number_several_gpus_have_as_far_as_it_had_ended) {
+  MadeRecording made;
+  made.kernel_on(0, 7, 0, 10, 5010, "long");
+  made.order(made.call("cudaEventRecord", 3, 4), Kind::record, 7, 3, 0);
+  made.kernel_on(1, 7, 5, 15, 1015, "short");
+  made.order(made.call("cudaEventRecord", 8, 9), Kind::record, 7, 3, 1);
+  made.order(made.call("cudaEventSynchronize", 12, 1020), Kind::event_wait, 0, 3);
+  made.order(made.call("cudaStreamWaitEvent", 1021, 1022), Kind::stream_wait, 9, 3, 0);
+  made.kernel_on(0, 9, 1023, 5020, 5030, "after");
+  made.order(made.call("cudaEventSynchronize", 1030, 5040), Kind::event_wait, 0, 3, 0);
+  const PlacedOps placed = placed_ops(made.recording);
+  ASSERT_EQ(placed.ops.size(), 5u);
+  EXPECT_THAT(awaited(placed, 2), ElementsAre("short")) << "the long one had not ended";
+  EXPECT_THAT(awaited(placed, 3), UnorderedElementsAre("long", "short")) << "which event a stream waits for is unknown";
+  EXPECT_THAT(awaited(placed, 4), UnorderedElementsAre("long", "short"));
+}
+
 TEST(PlacedOps, forget_what_was_before_an_event_that_is_recorded_again) {
   MadeRecording made;
   made.launch(0, 10, 1010, 1, "A");
