@@ -11,6 +11,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include "cli/common.hpp"
@@ -34,15 +35,29 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Recording read_file(const fs::path& file) {
+/// Whether the file is a database of SQLite.
+bool is_sqlite(const fs::path& file) {
   constexpr std::string_view sqlite = "SQLite format 3";
   std::ifstream in(file, std::ios::binary);
-  if (!in) throw Error(fmt::format("{}: it cannot be read", file.string()));
   std::string begin(sqlite.size(), '\0');
   in.read(begin.data(), static_cast<std::streamsize>(begin.size()));
-  if (begin == sqlite) return read_nsys(file);
-  in.clear();
-  in.seekg(0);
+  return begin == sqlite;
+}
+
+/// Reads a recording, also from a pipe, or an export of nsys.
+Recording read_file(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  if (!in) throw Error(fmt::format("{}: it cannot be read", file.string()));
+  // What was read of a pipe cannot be read again, so no more than its first byte is looked at.
+  std::error_code unknown;
+  const bool can_be_read_twice = fs::is_regular_file(file, unknown);
+  if (can_be_read_twice && is_sqlite(file)) return read_nsys(file);
+  constexpr char begin_of_sqlite = 'S';
+  if (!can_be_read_twice && in.peek() == begin_of_sqlite)
+    throw Error(
+        fmt::format("{}: it begins as no recording does, and an export of nsys is read only from a regular file; write "
+                    "it into a file and give that one",
+                    file.string()));
   return read_recording(in, file.string());
 }
 

@@ -7,9 +7,10 @@
 #include <cstring>
 #include <memory>
 #include <mutex>
-#include <unordered_set>
+#include <optional>
 #include <utility>
 
+#include "recorder/default_streams.hpp"
 #include "recorder/sampled_hash.hpp"
 #include "shiplap/advise/cuda_functions.hpp"
 #include "shiplap/device/cuda/cupti.hpp"
@@ -48,7 +49,7 @@ struct Watch {
   std::mutex mutex;
   std::vector<std::shared_ptr<ThreadCalls>> threads;
   std::uint32_t next_thread = 0;
-  std::unordered_set<std::uint32_t> default_streams;
+  DefaultStreams default_streams;
   CUpti_SubscriberHandle subscriber{};
 };
 Watch& watch() {
@@ -94,23 +95,51 @@ class Parameters {
   const char* words_;
 };
 
-/// The context of a stream, which need not be the current one. The handle of a default stream is a small number and
-/// means the default stream in the current context. Null where the driver does not know the stream.
-CUcontext context_of(CUstream stream, CUcontext current) {
-  if (reinterpret_cast<std::uintptr_t>(stream) <= reinterpret_cast<std::uintptr_t>(CU_STREAM_PER_THREAD))
-    return current;
-  static const auto get = [] {
-    void* const driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
-    return reinterpret_cast<decltype(&cuStreamGetCtx)>(driver == nullptr ? nullptr : dlsym(driver, "cuStreamGetCtx"));
-  }();
-  CUcontext own = nullptr;
-  return get != nullptr && get(stream, &own) == CUDA_SUCCESS ? own : nullptr;
+/// A function of the driver that the program has loaded; null where its version lacks the function.
+template <class Function>
+Function* driver_function(const char* name) {
+  void* const driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+  return reinterpret_cast<Function*>(driver == nullptr ? nullptr : dlsym(driver, name));
 }
 
-std::uint32_t stream_number(CUcontext context, CUstream stream, bool per_thread) {
+/// The context and the GPU that a stream belongs to, which need not be the current ones.
+struct StreamOwner {
+  CUcontext context = nullptr;  ///< null where the driver does not say it
+  std::uint32_t gpu = RecordedOrder::unknown_gpu;
+};
+
+std::uint32_t gpu_of(CUcontext context) {
+  std::uint32_t gpu = RecordedOrder::unknown_gpu;
+  const bool known = context != nullptr && cupti().device_id(context, &gpu) == CUPTI_SUCCESS;
+  return known ? gpu : RecordedOrder::unknown_gpu;
+}
+
+/// Whether the handle is that of a default stream: a small number, which means the default stream in the current
+/// context.
+bool is_default_handle(CUstream stream) {
+  return reinterpret_cast<std::uintptr_t>(stream) <= reinterpret_cast<std::uintptr_t>(CU_STREAM_PER_THREAD);
+}
+
+StreamOwner owner_of(CUstream stream, CUcontext current) {
+  if (is_default_handle(stream)) return {current, gpu_of(current)};
+  static const auto get_context = driver_function<CUresult(CUstream, CUcontext*)>("cuStreamGetCtx");
+  static const auto get_device = driver_function<CUresult(CUstream, CUdevice*)>("cuStreamGetDevice");  // from CUDA 12.8
+  CUcontext context = nullptr;
+  if (get_context != nullptr && get_context(stream, &context) == CUDA_SUCCESS && context != nullptr)
+    return {context, gpu_of(context)};
+  CUdevice device = 0;
+  if (get_device != nullptr && get_device(stream, &device) == CUDA_SUCCESS)
+    return {nullptr, static_cast<std::uint32_t>(device)};
+  return {};
+}
+
+/// The number of a stream, 0 for a default stream; nullopt where it is unknown.
+std::optional<std::uint32_t> stream_number(const StreamOwner& owner, CUstream stream, bool per_thread) {
   std::uint32_t number = 0;
-  if (context == nullptr || cupti().stream_id(context, stream, per_thread ? 1 : 0, &number) != CUPTI_SUCCESS) return 0;
-  return is_default_stream(number) ? 0 : number;
+  if (owner.context == nullptr ||
+      cupti().stream_id(owner.context, stream, per_thread ? 1 : 0, &number) != CUPTI_SUCCESS)
+    return is_default_handle(stream) ? std::optional(0u) : std::nullopt;
+  return is_default_stream(owner.gpu, number) ? 0 : number;
 }
 
 /// Remembers the number of the context's default stream, which CUPTI's records have.
@@ -120,8 +149,9 @@ void note_default_stream(CUcontext context) {
   known = context;
   std::uint32_t number = 0;
   if (cupti().stream_id(context, nullptr, 0, &number) != CUPTI_SUCCESS) return;
+  const std::uint32_t gpu = gpu_of(context);
   const std::lock_guard lock(watch().mutex);
-  watch().default_streams.insert(number);
+  watch().default_streams.add(gpu, number);
 }
 
 void enter(const Function& function, const CUpti_CallbackData& data, ThreadCalls& thread) {
@@ -145,14 +175,14 @@ void enter(const Function& function, const CUpti_CallbackData& data, ThreadCalls
 
 void read_order(const Function& function, const CUpti_CallbackData& data, ReturnedCall& call) {
   const Parameters parameters(data);
-  const auto note_gpu = [&](CUcontext context) {
-    if (context != nullptr) static_cast<void>(cupti().device_id(context, &call.gpu));
-  };
+  bool is_known = true;
   const auto stream_at = [&](std::size_t index) {
     const auto stream = parameters.at<CUstream>(index);
-    const CUcontext context = context_of(stream, data.context);
-    note_gpu(context);
-    return stream_number(context, stream, function.stream_per_thread);
+    const StreamOwner owner = owner_of(stream, data.context);
+    call.gpu = owner.gpu;
+    const std::optional<std::uint32_t> number = stream_number(owner, stream, function.stream_per_thread);
+    is_known = number.has_value();
+    return number.value_or(0);
   };
   call.orders = true;
   switch (function.reads) {
@@ -171,11 +201,12 @@ void read_order(const Function& function, const CUpti_CallbackData& data, Return
       call.event = parameters.at<std::uint64_t>(0);
       break;
     case Reads::host_wait:
-      call.order = RecordedOrder::Kind::host_wait;
       call.stream = stream_at(0);
-      break;
+      // The host has waited for some stream of the GPU: who counts on the wait must not lose it.
+      call.order = is_known ? RecordedOrder::Kind::host_wait : RecordedOrder::Kind::device_wait;
+      return;
     case Reads::device_wait:
-      note_gpu(data.context);
+      call.gpu = gpu_of(data.context);
       call.order = RecordedOrder::Kind::device_wait;
       break;
     case Reads::nothing:
@@ -183,6 +214,8 @@ void read_order(const Function& function, const CUpti_CallbackData& data, Return
     case Reads::copy_from_host:
       call.orders = false;
   }
+  // An order of a stream without a number would be one of the default stream, which has the number 0.
+  if (!is_known) call.orders = false;
 }
 
 void leave(const Function& function, const CUpti_CallbackData& data, ThreadCalls& thread) {
@@ -255,9 +288,9 @@ CollectedCalls take_calls() {
   return all;
 }
 
-bool is_default_stream(std::uint32_t cupti_stream) {
+bool is_default_stream(std::uint32_t gpu, std::uint32_t cupti_stream) {
   const std::lock_guard lock(watch().mutex);
-  return watch().default_streams.contains(cupti_stream);
+  return watch().default_streams.has(gpu, cupti_stream);
 }
 
 }  // namespace shiplap::recorder

@@ -41,7 +41,7 @@ std::string watch_calls();
 void collect_calls(bool);
 /// Takes what was collected, of all threads.
 CollectedCalls take_calls();
-/// Whether CUPTI's number of a stream is that of a default stream.
-bool is_default_stream(std::uint32_t cupti_stream);
+/// Whether CUPTI's number of a stream is that of the GPU's default stream.
+bool is_default_stream(std::uint32_t gpu, std::uint32_t cupti_stream);
 
 }  // namespace shiplap::recorder

@@ -81,7 +81,7 @@ void Log::put(Record record) {
         using Kind = std::decay_t<decltype(r)>;
         if constexpr (requires { r.time; }) relative(r.time);
         if constexpr (requires { r.stream; } && !std::is_same_v<Kind, RecordedOrder>)
-          if (is_default_stream(r.stream)) r.stream = 0;
+          if (is_default_stream(r.gpu, r.stream)) r.stream = 0;
         if constexpr (std::is_same_v<Kind, RecordedKernel>) r.name = readable(r.name);
         if constexpr (std::is_same_v<Kind, RecordedCopy>) complete(r);
       },

@@ -210,14 +210,24 @@ class Import {
   };
 
   void read_calls() {
+    struct CallRow {
+      std::int64_t thread;
+      std::uint64_t call;
+      const std::string* function;
+      Nanoseconds time;
+    };
+    std::vector<CallRow> rows;
     const NsysDatabase::Columns columns{"globalTid", "nameId", "correlationId", "start", "end"};
-    database_.read_by_start(call_table, columns, [&](NsysRow& row) {
+    database_.read(call_table, columns, [&](NsysRow& row) {
       const std::int64_t thread = row.integer();
       const std::string& function = function_named(row.integer());
       const std::uint64_t call = row.count();
       if (process_of(thread) != process_ || function.empty() || call == 0) return;
-      records_.push_back(RecordedCall{call, number_of_thread(thread), next_time(call_table, row), function});
+      rows.push_back({thread, call, &function, next_time(call_table, row)});
     });
+    sort_by_start(rows);
+    for (const CallRow& row : rows)
+      records_.push_back(RecordedCall{row.call, number_of_thread(row.thread), row.time, *row.function});
   }
 
   void read_ops(const char* table, NsysDatabase::Columns columns, const std::function<void(const Op&, NsysRow&)>& use) {
@@ -290,8 +300,14 @@ class Import {
     constexpr std::int64_t push_pop = 59;
     constexpr std::int64_t start_end = 60;
     constexpr std::int64_t never = std::numeric_limits<std::int64_t>::min();
+    struct RangeRow {
+      std::int64_t thread;
+      Nanoseconds time;
+      std::string text;
+    };
+    std::vector<RangeRow> rows;
     const NsysDatabase::Columns columns{"globalTid", "eventType", "text", "textId", "start", "end"};
-    database_.read_by_start(range_table, columns, [&](NsysRow& row) {
+    database_.read(range_table, columns, [&](NsysRow& row) {
       const std::int64_t thread = row.integer();
       const std::int64_t type = row.integer();
       std::string text = row.text();
@@ -300,8 +316,17 @@ class Import {
       const std::int64_t end = row.integer(never);
       if (process_of(thread) != process_ || (type != push_pop && type != start_end) || end == never) return;
       if (text.empty()) text = name(registered);
-      records_.push_back(RecordedRange{number_of_thread(thread), time(range_table, start, end), std::move(text)});
+      rows.push_back({thread, time(range_table, start, end), std::move(text)});
     });
+    sort_by_start(rows);
+    for (RangeRow& row : rows)
+      records_.push_back(RecordedRange{number_of_thread(row.thread), row.time, std::move(row.text)});
+  }
+
+  /// Sorts rows by their starts, which are negative before the start of the profile.
+  template <class Row>
+  static void sort_by_start(std::vector<Row>& rows) {
+    std::ranges::stable_sort(rows, {}, [](const Row& row) { return static_cast<std::int64_t>(row.time.start); });
   }
 
   /// The time since the start of the profile, which is negative for what happened before.

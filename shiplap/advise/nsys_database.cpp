@@ -16,8 +16,7 @@ namespace {
 
 // A row has at least a length, a number, a header of two bytes, and a pointer of two bytes to it.
 constexpr std::uint64_t least_row_bytes = 6;
-// SQLite reads the default of a column in each row that lacks it, also to sort or to convert it. Exports have none of
-// this length.
+// SQLite reads the default of a column in each row that lacks it, also to convert it. Exports have none of this length.
 constexpr std::int64_t most_default_bytes = 64;
 
 /// The name of a file that nobody changes: SQLite then makes no files beside it, and follows no journal that lies there
@@ -35,7 +34,11 @@ std::string unchanging_uri(const std::filesystem::path& file) {
 
 std::int64_t NsysRow::integer(std::int64_t if_null) {
   const int column = next_++;
-  return sqlite3_column_type(statement_, column) == SQLITE_NULL ? if_null : sqlite3_column_int64(statement_, column);
+  const int type = sqlite3_column_type(statement_, column);
+  // A text in place of a number is read as a whole to be converted, so it counts as a text.
+  if (type == SQLITE_TEXT || type == SQLITE_BLOB)
+    text_bytes_ += static_cast<std::uint64_t>(sqlite3_column_bytes(statement_, column));
+  return type == SQLITE_NULL ? if_null : sqlite3_column_int64(statement_, column);
 }
 
 std::string NsysRow::text() {
@@ -130,7 +133,7 @@ bool NsysDatabase::is_stored(const std::string& table) const {
   return stored;
 }
 
-void NsysDatabase::run(const std::string& table, const Columns& columns, const char* order, const Use& use) const {
+void NsysDatabase::read(const std::string& table, const Columns& columns, const Use& use) const {
   // The query of a view is the file's own, and need not end.
   bool named = false;
   query(fmt::format("SELECT 1 FROM sqlite_master WHERE name = '{}' COLLATE NOCASE", table),
@@ -142,9 +145,7 @@ void NsysDatabase::run(const std::string& table, const Columns& columns, const c
     if (!present.contains(column))
       fail(fmt::format("table {} has no column {}", table, column),
            "export the report again with Nsight Systems 2023 or newer: `nsys export --type sqlite`");
-  // Sorting reads all rows before it gives the first one, so they are counted before.
-  if (*order != '\0') query(fmt::format("SELECT 1 FROM \"{}\"", table), [](NsysRow&) {});
-  query(fmt::format("SELECT \"{}\" FROM \"{}\"{}", fmt::join(columns, "\", \""), table, order), use);
+  query(fmt::format("SELECT \"{}\" FROM \"{}\"", fmt::join(columns, "\", \""), table), use);
 }
 
 }  // namespace shiplap

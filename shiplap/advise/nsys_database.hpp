@@ -24,7 +24,7 @@ class NsysRow {
   std::uint64_t count() { return static_cast<std::uint64_t>(integer()); }   ///< a number of 64 bits
   std::uint32_t number() { return static_cast<std::uint32_t>(integer()); }  ///< a number of 32 bits
   std::string text();                                                       ///< a text; "" for null
-  std::uint64_t text_bytes() const { return text_bytes_; }                  ///< bytes of the texts that were read
+  std::uint64_t text_bytes() const { return text_bytes_; }                  ///< bytes of all texts that were read
 
  private:
   sqlite3_stmt* statement_;
@@ -49,13 +49,10 @@ class NsysDatabase {
   bool has(const std::string& table) const { return !columns_of(table).empty(); }
   /// Whether the table has this column.
   bool has(const std::string& table, const std::string& column) const { return columns_of(table).contains(column); }
-  /// Calls `use` for each row of the table; the row has these columns. Throws Error that names a column that is
-  /// missing.
-  void read(const std::string& table, const Columns& columns, const Use& use) const { run(table, columns, "", use); }
-  /// The same in the order of the column `start`.
-  void read_by_start(const std::string& table, const Columns& columns, const Use& use) const {
-    run(table, columns, " ORDER BY start", use);
-  }
+  /// Calls `use` for each row of the table, in no order; the row has these columns. SQLite does not sort the rows: it
+  /// would copy all that they say before it gives the first one, and a file can have many rows say one long text.
+  /// Throws Error that names a column that is missing.
+  void read(const std::string& table, const Columns& columns, const Use& use) const;
   /// Throws Error unless these texts are few bytes for a file of this size (`limits::name_bytes`).
   void require_few(std::uint64_t text_bytes, const std::string& what) const;
   /// Throws Error: what is the case, and what to do about it.
@@ -72,7 +69,6 @@ class NsysDatabase {
   void query(const std::string& sql, const Use&) const;
   std::set<std::string> columns_of(const std::string& table) const;
   bool is_stored(const std::string& table) const;
-  void run(const std::string& table, const Columns&, const char* order, const Use&) const;
 
   std::string file_;
   std::uint64_t size_ = 0;  // bytes of the file

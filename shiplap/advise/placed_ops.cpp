@@ -115,13 +115,15 @@ class OpMaker {
       streams.insert({work.gpu, work.stream});
       op_of_record_[record] = ops_.size();
     }
+    const StreamOfGpu first_stream{first.gpu, first.stream};
     placed.op.stream = first.stream;
     placed.op.gpu = first.gpu;
     placed.start = span.start;
     placed.end = span.end;
-    // In several streams, what came last in each of them is ordered with the whole graph.
-    placed.after = streams.size() == 1 ? awaited_in(*streams.begin())
-                                       : each_once(before_next_in({streams.begin(), streams.end()}));
+    // In several streams, what came last in each of them is ordered with the whole graph. The graph itself stands in
+    // the stream of its first work, so what comes next in the others waits for it explicitly (awaited_in).
+    placed.after =
+        each_once(streams.size() == 1 ? awaited_in(first_stream) : before_next_in({streams.begin(), streams.end()}));
     describe(call, span, placed);
     for (const StreamOfGpu stream : streams) {
       stream_waits_.erase(stream);
@@ -195,11 +197,15 @@ class OpMaker {
     }
   }
 
-  /// The ops of other streams that what comes next in the stream waits for.
+  static StreamOfGpu stream_of(const PlacedOp& placed) { return {placed.op.gpu, placed.op.stream}; }
+
+  /// The ops that stand in other streams and that what comes next in the stream waits for.
   std::vector<std::size_t> awaited_in(StreamOfGpu stream) const {
     std::vector<std::size_t> awaited;
     if (const auto waits = stream_waits_.find(stream); waits != stream_waits_.end()) awaited = waits->second;
     const auto own = last_of_stream_.find(stream);
+    // A graph with work in this stream may stand in another one, whose order says nothing about this stream.
+    if (own != last_of_stream_.end() && stream_of(ops_[own->second]) != stream) awaited.push_back(own->second);
     if (stream.number == 0) {
       // The default stream has waited for what is older than its last op.
       for (const auto& [other, op] : last_of_stream_)
@@ -246,20 +252,35 @@ class OpMaker {
     return ops;
   }
 
+  /// The ops before all events of this number. Exports of nsys number the events of each GPU alike, and a wait does not
+  /// say of which GPU its event is.
+  std::vector<std::size_t> before_event(std::uint64_t event) const {
+    std::vector<std::size_t> before;
+    if (const auto events = recorded_.find(event); events != recorded_.end())
+      for (const auto& [gpu, ops] : events->second) append(before, ops);
+    return before;
+  }
+
+  /// Whether the host may have waited for only some of the ops that the order names.
+  bool is_ambiguous(const RecordedOrder& order) const {
+    if (order.kind == RecordedOrder::Kind::event_wait) {
+      const auto events = recorded_.find(order.event);
+      if (events != recorded_.end() && events->second.size() > 1) return true;
+    }
+    return order.gpu == RecordedOrder::unknown_gpu && gpus_.size() > 1;
+  }
+
   /// What the host waits for with an order; nullopt for an order between streams.
   std::optional<std::vector<std::size_t>> awaited_by_host(const RecordedOrder& order) {
     switch (order.kind) {
       case RecordedOrder::Kind::record:
-        recorded_[order.event] = before_next_in(streams_of(order));
+        recorded_[order.event][order.gpu] = before_next_in(streams_of(order));
         return std::nullopt;
       case RecordedOrder::Kind::stream_wait:
-        if (const auto recorded = recorded_.find(order.event); recorded != recorded_.end())
-          for (const StreamOfGpu stream : streams_of(order)) append(stream_waits_[stream], recorded->second);
+        for (const StreamOfGpu stream : streams_of(order)) append(stream_waits_[stream], before_event(order.event));
         return std::nullopt;
-      case RecordedOrder::Kind::event_wait: {
-        const auto recorded = recorded_.find(order.event);
-        return recorded == recorded_.end() ? std::vector<std::size_t>() : recorded->second;
-      }
+      case RecordedOrder::Kind::event_wait:
+        return before_event(order.event);
       case RecordedOrder::Kind::host_wait:
         return before_next_in(streams_of(order));
       case RecordedOrder::Kind::device_wait:
@@ -282,7 +303,7 @@ class OpMaker {
     if (!awaited) return;
     *awaited = each_once(std::move(*awaited));
     // An op that ended later was not meant: it is another GPU's.
-    if (call.order->gpu == RecordedOrder::unknown_gpu && gpus_.size() > 1)
+    if (is_ambiguous(*call.order))
       std::erase_if(*awaited, [&](std::size_t op) { return ops_[op].end > call.record->time.end; });
     PlacedOp placed = begun(call, thread);
     placed.op.kind = StepOp::Kind::wait;
@@ -302,8 +323,9 @@ class OpMaker {
   std::set<std::uint32_t> gpus_;  ///< the GPUs that have had work
   std::map<std::uint32_t, std::size_t>
       awaited_before_;  ///< ops before this one had been awaited by the last wait for the GPU, by GPU
-  std::unordered_map<std::uint64_t, std::vector<std::size_t>> recorded_;  ///< the ops before an event, by event
-  std::map<StreamOfGpu, std::vector<std::size_t>> stream_waits_;          ///< what the next op of a stream waits for
+  /// The ops before an event, by the event's number and then by the GPU of the stream that it was recorded in.
+  std::unordered_map<std::uint64_t, std::map<std::uint32_t, std::vector<std::size_t>>> recorded_;
+  std::map<StreamOfGpu, std::vector<std::size_t>> stream_waits_;  ///< what the next op of a stream waits for
 };
 
 std::vector<Call> calls_in_order(const Recording& recording) {

@@ -115,7 +115,10 @@ Candidate predict(const Job& job, const Profile& profile, const Choice& choice) 
 }
 
 Candidate predict(const Job& job, const Profile& profile, const Choice& choice, const Limits& limits) {
-  return complete_prediction(job, profile, limits, {.choice = choice, .predicted = {}});
+  Candidate candidate{.choice = choice, .predicted = {}};
+  predict_value(job, profile, limits, true, candidate);
+  return complete_prediction(job, profile, limits, std::move(candidate), bound(job, profile, choice.gpus),
+                             ideal_overlap(job, profile, choice.gpus));
 }
 
 std::vector<std::string> predict_value(const Job& job, const Profile& profile, const Limits& limits, bool forms,
@@ -138,19 +141,19 @@ std::vector<std::string> predict_value(const Job& job, const Profile& profile, c
   }
 }
 
-Candidate complete_prediction(const Job& job, const Profile& profile, const Limits& limits, Candidate candidate) {
+Candidate complete_prediction(const Job& job, const Profile& profile, const Limits& limits, Candidate candidate,
+                              const Bound& least, const IdealOverlap& ideal) {
   const Strategy& strategy = find_strategy(candidate.choice.strategy);
   if (!candidate.schedule) predict_value(job, profile, limits, true, candidate);
   const Seconds value = candidate.predicted.value;
   const Repredicted again(job, limits, candidate);
   candidate.predicted = interval(job, profile, again, value);
-  const Seconds least = std::min(value, bound(job, profile, candidate.choice.gpus).time);
-  candidate.predicted.low = std::max(candidate.predicted.low, least);
+  candidate.predicted.low = std::max(candidate.predicted.low, std::min(value, least.time));
   // The papers have equations for contiguous copies and one GPU.
   if (candidate.choice.gpus == 1 && !has_blocks(job))
     if (const auto form = strategy.closed_form(job, candidate.choice, profile); form && form->assumption.empty())
       candidate.closed_form = form->time;
-  candidate.distance = distance(again, profile, value, ideal_overlap(job, profile, candidate.choice.gpus).time.value);
+  candidate.distance = distance(again, profile, value, ideal.time.value);
   return candidate;
 }
 

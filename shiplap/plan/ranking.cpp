@@ -17,8 +17,8 @@ namespace shiplap {
 namespace {
 
 constexpr std::size_t listed_per_strategy = 4;
-// Where the best candidate has more chunks than this, it alone is listed of its strategy: its interval takes 15
-// simulations, which is a quarter of a second for 2^14 chunks.
+// Where the best candidate has more chunks than this on all GPUs together, it alone is listed of its strategy: its
+// interval takes 15 simulations, which is a quarter of a second for 2^14 chunks.
 constexpr std::uint32_t most_chunks_of_several = 2048;
 
 /// Whether the space asks for several chunks and the strategy has none.
@@ -60,7 +60,8 @@ std::vector<std::vector<Candidate>> best_of_each_strategy(const Job& job, const 
       notes.push_back(
           fmt::format("{}: ranked by the closed form of van Werkhoven et al. 2014, not by simulation, because {}",
                       strategy.name, first.why_not_simulated));
-    const bool is_long = search.tried.front().choice.chunks > most_chunks_of_several;
+    const Choice& best_choice = search.tried.front().choice;
+    const bool is_long = std::uint64_t{best_choice.chunks} * best_choice.gpus > most_chunks_of_several;
     search.tried.resize(std::min(search.tried.size(), is_long ? 1 : listed_per_strategy));
     best.push_back(std::move(search.tried));
   }
@@ -168,7 +169,8 @@ Ranking rank(const Job& job, const Profile& profile, const Limits& limits, const
   std::vector<std::vector<Candidate>> best = best_of_each_strategy(job, profile, limits, space, result);
   if (best.empty()) refuse_all(job, limits, result.refused);
   for (Candidate& candidate : listed(std::move(best), result.simpler))
-    result.candidates.push_back(complete_prediction(job, profile, limits, std::move(candidate)));
+    result.candidates.push_back(
+        complete_prediction(job, profile, limits, std::move(candidate), result.bound, result.ideal_overlap));
   sort_by_time(result);
   result.why = explain(result);
   return result;

@@ -132,8 +132,10 @@ Candidate predict(const Job&, const Profile&, const Choice&, const Limits& limit
 /// Predicts under `limits_of(profile)`.
 Candidate predict(const Job&, const Profile&, const Choice&);
 /// Adds interval, closed form and distance to a candidate that was simulated. A candidate without its schedule is
-/// simulated first.
-Candidate complete_prediction(const Job&, const Profile&, const Limits& limits, Candidate);
+/// simulated first. Bound and ideal overlap are those of the job on the candidate's number of GPUs; all candidates of a
+/// ranking have the same.
+Candidate complete_prediction(const Job&, const Profile&, const Limits& limits, Candidate, const Bound&,
+                              const IdealOverlap&);
 
 /// A phrase such as "3.2 % above ideal overlap, the time of copies in both directions alone (1.2 ms)". For a choice
 /// that is faster: "30.2 % below ideal overlap (zero-copy needs no copy), the time of ...".

@@ -50,12 +50,15 @@ std::vector<std::uint32_t> counts_around(std::uint32_t best, std::uint64_t most)
   return counts;
 }
 
-// Where the GPU's memory is small beside the data, more chunks are tried, so that it holds several at a time.
+// Where the memory of a GPU is small beside its part of the data, more chunks are tried, so that it holds several at a
+// time. All GPUs together get no more chunks than one GPU may have: the time of a simulation grows with their number.
 std::uint64_t most_useful_chunks(const Job& job, const Limits& limits, std::uint32_t gpus) {
-  const std::uint64_t items = std::max<std::uint64_t>(1, job.items / std::max(1u, gpus));
+  const std::uint64_t sharing = std::max(1u, gpus);
+  const std::uint64_t items = std::max<std::uint64_t>(1, job.items / sharing);
   const std::uint64_t loads =
-      (bytes_in(job) + bytes_out(job)).count / std::max<std::uint64_t>(1, limits.device_memory.count);
-  return std::min(items, std::clamp(chunks_on_gpu * loads, most_chunks_tried, std::uint64_t{most_chunks}));
+      (bytes_in(job) + bytes_out(job)).count / sharing / std::max<std::uint64_t>(1, limits.device_memory.count);
+  const std::uint64_t most = most_chunks / sharing;
+  return std::min(items, std::clamp(chunks_on_gpu * loads, std::min(most_chunks_tried, most), most));
 }
 
 // Where copies take longest, the slower direction waits for the first chunk or ends with the last one, so chunks grow

@@ -98,14 +98,11 @@ void lead_all_to(char* inner, std::uint32_t page) {
   point(inner + 8);
 }
 
-TEST_F(NsysLimits, pages_that_are_reached_again_and_again_give_no_more_rows_than_fit_into_the_file) {
-  sql("PRAGMA page_size = 512; CREATE TABLE StringIds (id INTEGER, value TEXT);"
-      "WITH RECURSIVE n(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n LIMIT 3000) "
-      "INSERT INTO StringIds SELECT NULL, NULL FROM n;");
+/// Makes the inner page at `root` reach its first leaf again and again: as often as the square of its children.
+void reach_first_leaf_again_and_again(const std::filesystem::path& file, std::uint32_t root) {
   std::stringstream content;
-  content << std::ifstream(file(), std::ios::binary).rdbuf();
+  content << std::ifstream(file, std::ios::binary).rdbuf();
   std::string bytes = content.str();
-  constexpr std::uint32_t root = 2;  // of the first table
   constexpr int inner_page = 5;
   ASSERT_EQ(page_of(bytes, root)[0], inner_page);
   const auto child = [&](std::uint32_t cell) {
@@ -116,8 +113,35 @@ TEST_F(NsysLimits, pages_that_are_reached_again_and_again_give_no_more_rows_than
   std::copy_n(page_of(bytes, root), 512, page_of(bytes, between));
   lead_all_to(page_of(bytes, between), leaf);
   lead_all_to(page_of(bytes, root), between);
-  std::ofstream(file(), std::ios::binary) << bytes;
+  std::ofstream(file, std::ios::binary) << bytes;
+}
+
+TEST_F(NsysLimits, pages_that_are_reached_again_and_again_give_no_more_rows_than_fit_into_the_file) {
+  sql("PRAGMA page_size = 512; CREATE TABLE StringIds (id INTEGER, value TEXT);"
+      "WITH RECURSIVE n(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n LIMIT 3000) "
+      "INSERT INTO StringIds SELECT NULL, NULL FROM n;");
+  reach_first_leaf_again_and_again(file(), 2);  // the root of the first table
   EXPECT_THAT(error(), HasSubstr("a table gives more rows than the file has bytes for"));
+}
+
+// A table is read in the order of its times. To sort its rows SQLite would copy this text thousands of times, into
+// files.
+TEST_F(NsysLimits, a_long_text_that_many_rows_share_is_neither_sorted_nor_converted_for_each_of_them) {
+  const std::string text = "'" + std::string(900'000, '0') + "'";
+  for (const bool is_time : {false, true}) {
+    std::filesystem::remove(file());
+    sql("PRAGMA page_size = 512; CREATE TABLE NVTX_EVENTS (start, end INTEGER, eventType INTEGER, text TEXT, "
+        "globalTid INTEGER, textId INTEGER); CREATE TABLE StringIds (id INTEGER, value TEXT);"
+        "INSERT INTO NVTX_EVENTS VALUES (" +
+        std::string(is_time ? text : "1") + ", 2, 59, " + std::string(is_time ? "'range'" : text) +
+        ", 1, NULL);"
+        "WITH RECURSIVE n(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n LIMIT 1200) "
+        "INSERT INTO NVTX_EVENTS SELECT 1, 2, 59, NULL, NULL, NULL FROM n;");
+    reach_first_leaf_again_and_again(file(), 2);
+    const auto begin = std::chrono::steady_clock::now();
+    EXPECT_THAT(error(), HasSubstr("the texts of a table have more than")) << is_time;
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(2));
+  }
 }
 
 }  // namespace

@@ -99,6 +99,26 @@ TEST(PlacedOps, order_a_graph_with_what_came_before_and_comes_next_in_each_of_it
       << "the wait is for the graph, whose last op is in stream 2";
 }
 
+// A graph stands in the stream of its first work, so the order of that stream says nothing about the others.
+TEST(PlacedOps, have_what_follows_a_graph_in_any_of_its_streams_wait_for_the_graph) {
+  MadeRecording made;
+  const std::uint64_t graph = made.call("cudaGraphLaunch", 0, 2);
+  made.kernel(graph, 10, 20, 1);
+  made.kernel(graph, 10, 90, 2);
+  made.launch(3, 100, 110, 2, "in the second");
+  made.launch(6, 100, 110, 1, "in the first");
+  made.launch(9, 120, 130, 2, "later in the second");
+  made.order(made.call("cudaEventRecord", 12, 13), Kind::record, 2, 5);
+  made.order(made.call("cudaStreamWaitEvent", 14, 15), Kind::stream_wait, 3, 5);
+  made.launch(16, 140, 150, 3, "in a third");
+  const PlacedOps placed = placed_ops(made.recording);
+  ASSERT_EQ(placed.ops.size(), 5u);
+  EXPECT_THAT(awaited(placed, 1), ElementsAre("graph of 2 ops"));
+  EXPECT_THAT(awaited(placed, 2), IsEmpty()) << "the graph stands in this stream";
+  EXPECT_THAT(awaited(placed, 3), IsEmpty()) << "an op of this stream has waited for the graph";
+  EXPECT_THAT(awaited(placed, 4), ElementsAre("later in the second"));
+}
+
 // Whoever drops the wait reads results too early.
 TEST(Advice, keeps_the_wait_for_results_that_a_graph_brings) {
   for (const std::vector<bool>& directions : {std::vector{true, false}, {false, true}, {false, false}}) {
@@ -173,6 +193,24 @@ TEST(PlacedOps, wait_through_events_that_are_recorded_in_streams_without_work) {
   EXPECT_THAT(awaited(placed, 1), ElementsAre("A")) << "the host waits for a stream that waits";
   EXPECT_THAT(awaited(placed, 2), ElementsAre("A")) << "the host waits for an event";
   EXPECT_THAT(awaited(placed, 3), ElementsAre("A"));
+}
+
+// Exports of nsys number the events of each GPU alike.
+TEST(PlacedOps, wait_for_an_event_whose_number_several_gpus_have_as_far_as_it_had_ended) {
+  MadeRecording made;
+  made.kernel_on(0, 7, 0, 10, 5010, "long");
+  made.order(made.call("cudaEventRecord", 3, 4), Kind::record, 7, 3, 0);
+  made.kernel_on(1, 7, 5, 15, 1015, "short");
+  made.order(made.call("cudaEventRecord", 8, 9), Kind::record, 7, 3, 1);
+  made.order(made.call("cudaEventSynchronize", 12, 1020), Kind::event_wait, 0, 3);
+  made.order(made.call("cudaStreamWaitEvent", 1021, 1022), Kind::stream_wait, 9, 3, 0);
+  made.kernel_on(0, 9, 1023, 5020, 5030, "after");
+  made.order(made.call("cudaEventSynchronize", 1030, 5040), Kind::event_wait, 0, 3, 0);
+  const PlacedOps placed = placed_ops(made.recording);
+  ASSERT_EQ(placed.ops.size(), 5u);
+  EXPECT_THAT(awaited(placed, 2), ElementsAre("short")) << "the long one had not ended";
+  EXPECT_THAT(awaited(placed, 3), UnorderedElementsAre("long", "short")) << "which event a stream waits for is unknown";
+  EXPECT_THAT(awaited(placed, 4), UnorderedElementsAre("long", "short"));
 }
 
 TEST(PlacedOps, forget_what_was_before_an_event_that_is_recorded_again) {

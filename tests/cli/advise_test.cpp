@@ -67,6 +67,19 @@ TEST_F(Advise, wants_a_recording_or_a_program) {
   expect_refused(shiplap("advise " + write("text.jsonl", "no recording\n").string()), 1, {"text.jsonl", "line 1"});
 }
 
+// A pipe can be read once.
+TEST_F(Advise, reads_a_recording_from_a_pipe_and_refuses_there_what_must_be_a_file) {
+  const auto advised_from = [&](const std::string& writer) {
+    return run("/bin/sh", "-c \"" + writer + " | '" SHIPLAP_PROGRAM "' advise --json --profile h100 /dev/stdin\"");
+  };
+  const Outcome from_pipe = advised_from("cat " + recording("saxpy"));
+  EXPECT_EQ(from_pipe.code, 0) << from_pipe.err;
+  EXPECT_EQ(from_pipe.out, shiplap("advise --json --profile h100 " + recording("saxpy")).out);
+  expect_refused(advised_from("printf 'SQLite format 3'"), 1, {"/dev/stdin", "regular file", "write it into a file"});
+  expect_refused(advised_from(":"), 1, {"/dev/stdin", "no recording"});
+  expect_refused(shiplap("advise --profile h100 " + folder.string()), 1, {"Is a directory"});
+}
+
 TEST_F(Advise, asks_for_a_profile_of_a_gpu_that_it_does_not_know) {
   const std::string head = R"({"schema":"shiplap/recording","version":1,"program":"a","gpu":"GPU 9"})";
   const std::string file = write("other.jsonl", head + "\n").string();

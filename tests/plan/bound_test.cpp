@@ -14,6 +14,7 @@
 #include "shiplap/core/error.hpp"
 #include "shiplap/plan/models.hpp"
 #include "shiplap/plan/ranking.hpp"
+#include "shiplap/profile/more_gpus.hpp"
 #include "shiplap/profile/parameter_table.hpp"
 #include "shiplap/sim/simulate.hpp"
 #include "tests/support/jobs.hpp"
@@ -314,6 +315,48 @@ TEST(Bound, is_never_above_the_simulated_time_of_launches_that_fill_each_others_
   }
   EXPECT_GE(closest, 1 - rounding) << what;
   EXPECT_LT(closest, 1.01) << "and is near";
+}
+
+/// A job whose kernel takes nearly all of the time, and up to twice as long per item in small launches as in one launch
+/// of all items, or a little less.
+Job job_slow_in_small_launches(Draw& draw, unsigned sm_count) {
+  const std::uint64_t items = draw.log_integer(200, 3'000'000);
+  Job job = in_out_job(Bytes{items}, Bytes{items}, Seconds{draw.log_real(2e-3, 1e-1)}, items);
+  job.threads_per_block = draw.of({32u, 128u, 256u, 512u, 1024u});
+  job.items_per_block = draw.of({1u, 2u, 16u, 64u, 256u});
+  if (draw.one_in(4)) job.blocks_per_item_group = draw.of({2u, 3u, 8u});
+  const KernelCost::Point whole = job.cost.points.front();
+  std::vector<std::uint64_t> launches;
+  if (draw.one_in(2)) launches.push_back(std::max<std::uint64_t>(1, sm_count * job.items_per_block));
+  job.cost.has_floor = !launches.empty() && launches.front() < items;
+  for (std::uint64_t more = draw.integer(0, 3); more > 0; --more) launches.push_back(draw.log_integer(1, items));
+  std::ranges::sort(launches);
+  launches.erase(std::unique(launches.begin(), launches.end()), launches.end());
+  job.cost.points.clear();
+  Seconds least{0};
+  for (const std::uint64_t of : launches) {
+    if (of >= items) continue;
+    const double part = static_cast<double>(of) / static_cast<double>(items);
+    least = std::max(least, whole.work.value * (draw.real(0.8, 2.0) * part));
+    job.cost.points.push_back({of, Interval<Seconds>::exact(least)});
+  }
+  job.cost.points.push_back({items, Interval<Seconds>::exact(std::max(least, whole.work.value))});
+  return job;
+}
+
+// The number of blocks of a wave is rounded, which may be in favour of a small launch. Together they gain nothing.
+TEST(Bound, is_never_above_any_strategy_for_kernels_that_are_slower_in_small_launches) {
+  Draw draw(6);
+  Closest closest;
+  for (const char* name : {"h200", "h100", "gh200-2025-258389"}) {
+    Profile profile = with_gpus(find_profile(name), 2);
+    for (unsigned i = 0; i < 150; ++i)
+      try_choices(draw, job_slow_in_small_launches(draw, profile.gpus[0].sm_count), profile, 12, closest);
+  }
+  EXPECT_GE(closest.ratio, 1 - rounding) << closest.what;
+  EXPECT_LT(closest.ratio, 1.01) << "and is near: " << closest.what;
+  for (const char* strategy : {"explicit", "streams", "implicit", "hybrid", "hybrid-mirror"})
+    EXPECT_GT(closest.simulated[strategy], 60u) << strategy;
 }
 
 // Table I of van Werkhoven et al. 2014: zero-copy takes L + Thd = 58.633 ms by eq 6, where copies by one engine take

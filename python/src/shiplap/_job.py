@@ -296,7 +296,7 @@ class Job:
         ``function(chunk, *arrays)`` submits the work of a chunk and returns without waiting for it. The function may be
         called for the same chunk several times, in any order and by several threads. The streams of chunks wait for no
         other stream: what the function uses besides its arrays, such as parameters on the GPU, must be complete before
-        a plan or a run begins.
+        a plan or a run begins. It must keep none of its arrays: later chunks use the same memory, and nothing notices.
 
         Parameters
         ----------
