@@ -10,6 +10,7 @@
 #include "shiplap/core/json.hpp"
 #include "shiplap/document/document.hpp"
 #include "shiplap/evaluate/evaluation.hpp"
+#include "shiplap/fleet/judge.hpp"
 #include "shiplap/measure/compare.hpp"
 #include "shiplap/measure/node_result.hpp"
 #include "shiplap/pipeline/plan_view.hpp"
@@ -45,6 +46,9 @@ Table verdict_table(const std::vector<CheckedFigure>&);
 /// Whether the node is healthy: GOOD with the rates of copies, or LOW or BAD with the figures that are; without a
 /// sentence when nothing could be judged.
 Headline health_headline(const std::string& node, const std::vector<CheckedFigure>&);
+/// The numbers of GPUs in each state, a row for each that is not good, and who gave no result; what peers have is a
+/// detail.
+Section fleet_section(const JudgedFleet&, const std::string& source = {});
 /// The verdicts of a check, likely causes of low and bad figures, who used the node, and what was measured again.
 Section check_section(const NodeResult&, const std::string& source = {});
 /// Predicted and observed times of a run, whether its result is right, and its timelines. Times of a virtual device are

@@ -177,8 +177,10 @@ TEST_F(HostileNames, of_logs_of_adaptation_are_inert) {
 }
 
 TEST_F(HostileNames, of_what_reports_are_made_of_are_inert) {
+  const fs::path check = write("check.json", printed("check --profile h200 --json"));
   for (const auto& [name, command] :
-       {std::pair<std::string, std::string>{"plan", "plan saxpy:n=1Mi --profile h200 --chunks 4 --json"},
+       {std::pair<std::string, std::string>{"fleet", "fleet collect --json '" + check.string() + "'"},
+        {"plan", "plan saxpy:n=1Mi --profile h200 --chunks 4 --json"},
         {"run", "run saxpy:n=64Ki --device virtual:h200 --chunks 2 --strategy streams --gantt --json"},
         {"comparison", "compare h200 h200 --json"},
         {"advice", "advise '" SHIPLAP_SOURCE_DIR "/tests/advise/recordings/serial.jsonl' --profile h100 --json"}})

@@ -8,6 +8,7 @@
 #include "shiplap/core/json.hpp"
 #include "shiplap/core/record.hpp"
 #include "shiplap/evaluate/evaluation.hpp"
+#include "shiplap/fleet/judge.hpp"
 #include "shiplap/measure/compare.hpp"
 #include "shiplap/measure/node_result.hpp"
 #include "shiplap/pipeline/plan_view.hpp"
@@ -32,6 +33,7 @@ TEST(Schemas, are_those_of_the_records) {
   expect_documented("comparison", json_schema(Comparison{}));
   expect_documented("movers", json_schema(MoverTable{}));
   expect_documented("check", json_schema(NodeResult{}));
+  expect_documented("fleet", json_schema(JudgedFleet{}));
   expect_documented("plan", json_schema(PlanView{}));
   expect_documented("advice", json_schema(AdviceView{}));
   expect_documented("adaptation", adaptation_log_schema());

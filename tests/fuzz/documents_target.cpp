@@ -6,6 +6,7 @@
 #include "shiplap/document/text.hpp"
 #include "shiplap/evaluate/evaluation.hpp"
 #include "shiplap/fleet/history.hpp"
+#include "shiplap/fleet/judge.hpp"
 #include "shiplap/fleet/rank_message.hpp"
 #include "shiplap/measure/node_result.hpp"
 #include "shiplap/pipeline/race.hpp"
@@ -61,6 +62,8 @@ void read_history_or_check(std::string_view bytes) {
     History::from_json(JsonReader(again, document_name));
   }
   read_or_refused([&] { return Form<RaceResult>::read(reader); });
+  if (const auto fleet = read_or_refused([&] { return Form<JudgedFleet>::read(reader); }))
+    document::text(document::fleet_section(*fleet), {}, document::Detail::all);
 }
 
 void read_rank_message(std::string_view bytes) {

@@ -39,6 +39,7 @@ Section section_of(const JsonReader& json, const std::string& source) {
   return section(Form<Record>::read(json), source);
 }
 constexpr std::array readers{Reader{formats::check, section_of<NodeResult, check_section>},
+                             Reader{formats::fleet, section_of<JudgedFleet, fleet_section>},
                              Reader{formats::comparison, section_of<Comparison, comparison_section>},
                              Reader{formats::plan, section_of<PlanView, plan_section>},
                              Reader{formats::run, section_of<RunView, run_section>},
