@@ -18,8 +18,9 @@
 #include "shiplap/plan/adaptation_log.hpp"
 #include "shiplap/plan/strategy_map.hpp"
 #include "shiplap/profile/profile.hpp"
-#include "shiplap/report/adaptive_report.hpp"
+#include "shiplap/report/adaptive_run.hpp"
 #include "shiplap/report/movers_report.hpp"
+#include "shiplap/report/reproduction_view.hpp"
 
 namespace shiplap::document {
 
@@ -33,7 +34,7 @@ Section map_section(const StrategyMap&, const std::vector<Mark>& marks);
 /// distributions and worst points.
 Section evaluation_section(const Evaluation&, const std::string& source = {});
 /// The rate of an endless run, its choices and its decisions.
-Section adaptive_section(const AdaptiveRun&);
+Section adaptive_section(const AdaptiveRun&, const std::string& source = {});
 /// The times of batches and the decisions of the log of an adaptive run, and whether they were made again as logged.
 Section adaptation_section(const Replay&, const std::string& source = {});
 
@@ -66,10 +67,8 @@ Section comparison_section(const Comparison&, const std::string& source = {});
 /// each change and its gain, and the timelines; how each change is made, and when it is allowed, are details.
 Section advice_section(const AdviceView&, const std::string& source = {});
 
-// The section below reads the JSON that programs print. It throws Error that names source and key for a value that is
-// missing or has another form.
-
-/// The curves and the claims of `shiplap reproduce`.
-Section reproduction_section(const JsonReader&, const std::string& source = {});
+/// The number of claims with each verdict, the curves, and the verdict on each claim; what is published and what was
+/// found are details.
+Section reproduction_section(const ReproductionView&, const std::string& source = {});
 
 }  // namespace shiplap::document

@@ -15,6 +15,8 @@
 #include "shiplap/plan/adaptation_log.hpp"
 #include "shiplap/plan/mover_table.hpp"
 #include "shiplap/profile/json_text.hpp"
+#include "shiplap/report/adaptive_run.hpp"
+#include "shiplap/report/reproduction_view.hpp"
 #include "shiplap/workload/kernel_profile.hpp"
 
 namespace shiplap {
@@ -36,6 +38,9 @@ TEST(Schemas, are_those_of_the_records) {
   expect_documented("fleet", json_schema(JudgedFleet{}));
   expect_documented("plan", json_schema(PlanView{}));
   expect_documented("advice", json_schema(AdviceView{}));
+  expect_documented("reproduction", json_schema(ReproductionView{}));
+  expect_documented("adaptive-run", json_schema(AdaptiveRun{}));
+  expect_documented("adaptation-replay", json_schema(Replay{}));
   expect_documented("adaptation", adaptation_log_schema());
 }
 

@@ -43,10 +43,11 @@ constexpr std::array readers{Reader{formats::check, section_of<NodeResult, check
                              Reader{formats::comparison, section_of<Comparison, comparison_section>},
                              Reader{formats::plan, section_of<PlanView, plan_section>},
                              Reader{formats::run, section_of<RunView, run_section>},
+                             Reader{formats::adaptive_run, section_of<AdaptiveRun, adaptive_section>},
                              Reader{formats::evaluation, section_of_evaluation},
                              Reader{formats::movers, section_of<MoverTable, movers_section>},
                              Reader{formats::advice, section_of<AdviceView, advice_section>},
-                             Reader{formats::reproduction, reproduction_section}};
+                             Reader{formats::reproduction, section_of<ReproductionView, reproduction_section>}};
 
 /// The schema of a text: of the whole, or of its first line where each line is a value of its own.
 std::string schema_of(const Json& json) {
