@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "shiplap/advise/advice_view.hpp"
-#include "shiplap/core/json.hpp"
+#include "shiplap/cluster/scaling.hpp"
 #include "shiplap/document/document.hpp"
 #include "shiplap/evaluate/evaluation.hpp"
 #include "shiplap/fleet/judge.hpp"
@@ -58,6 +58,8 @@ Section run_section(const RunView&, const std::string& source = {});
 /// What to do, what it gains, why, and the best choice of each strategy; all candidates, where time is lost, and what
 /// is assumed are details.
 Section plan_section(const PlanView&, const std::string& source = {});
+/// The time on the most nodes, what limits the scaling to each number of nodes, and what is assumed.
+Section scaling_section(const Scaling&, const std::string& source = {});
 /// The rates of movers of scattered blocks.
 Section movers_section(const MoverTable&, const std::string& source = {});
 /// The figures that became slower or faster, the worst first, and the conditions that differ; all figures are details.

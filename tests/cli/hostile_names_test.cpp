@@ -182,6 +182,7 @@ TEST_F(HostileNames, of_what_reports_are_made_of_are_inert) {
        {std::pair<std::string, std::string>{"fleet", "fleet collect --json '" + check.string() + "'"},
         {"adaptive", "run saxpy:n=64Ki --adaptive --frames 320Ki --device virtual:h200 --json"},
         {"plan", "plan saxpy:n=1Mi --profile h200 --chunks 4 --json"},
+        {"scaling", "plan saxpy:n=1Mi --profile h200 --nodes 4 --json"},
         {"run", "run saxpy:n=64Ki --device virtual:h200 --chunks 2 --strategy streams --gantt --json"},
         {"comparison", "compare h200 h200 --json"},
         {"advice", "advise '" SHIPLAP_SOURCE_DIR "/tests/advise/recordings/serial.jsonl' --profile h100 --json"}})

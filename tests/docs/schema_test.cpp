@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "shiplap/advise/advice_view.hpp"
+#include "shiplap/cluster/scaling.hpp"
 #include "shiplap/core/json.hpp"
 #include "shiplap/core/record.hpp"
 #include "shiplap/evaluate/evaluation.hpp"
@@ -37,6 +38,7 @@ TEST(Schemas, are_those_of_the_records) {
   expect_documented("check", json_schema(NodeResult{}));
   expect_documented("fleet", json_schema(JudgedFleet{}));
   expect_documented("plan", json_schema(PlanView{}));
+  expect_documented("scaling", json_schema(Scaling{}));
   expect_documented("advice", json_schema(AdviceView{}));
   expect_documented("reproduction", json_schema(ReproductionView{}));
   expect_documented("adaptive-run", json_schema(AdaptiveRun{}));
