@@ -8,11 +8,13 @@
 namespace shiplap::document {
 namespace {
 
-/// What a step found, in one text: "0.3 ms. The link is another one. (step transfers, holds)".
-std::string text_of_finding(const FindingView& finding) {
+/// What a step found, in one text: "0.3 ms. The link is another one. (step transfers)". A verdict that is not that of
+/// the claim stands beside the step.
+std::string text_of_finding(const ClaimView& claim, const FindingView& finding) {
   std::string text = finding.observed;
   if (!finding.why.empty()) text += fmt::format("{}{}", text.empty() ? "" : ". ", finding.why);
-  return fmt::format("{}{}(step {}, {})", text, text.empty() ? "" : " ", finding.step, to_string(finding.verdict));
+  const std::string verdict = finding.verdict == claim.verdict ? "" : ", " + to_string(finding.verdict);
+  return fmt::format("{}{}(step {}{})", text, text.empty() ? "" : " ", finding.step, verdict);
 }
 
 /// A row for each finding, and one for a claim without findings.
@@ -27,7 +29,7 @@ Table claims_with_findings(const std::vector<ClaimView>& claims) {
     const std::vector<Cell> head{claim.where, claim.id, verdict_text(claim.verdict), claim.text};
     for (const FindingView& finding : claim.findings) {
       table.rows.push_back(head);
-      table.rows.back().emplace_back(text_of_finding(finding));
+      table.rows.back().emplace_back(text_of_finding(claim, finding));
     }
     if (claim.findings.empty()) table.add(head);
   }
