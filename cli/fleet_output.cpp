@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "cli/common.hpp"
-#include "cli/effects.hpp"
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/json.hpp"
 #include "shiplap/core/printable.hpp"

@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "cli/common.hpp"
-#include "cli/effects.hpp"
 #include "cli/files.hpp"
 #include "cli/node.hpp"
 #include "experiments/page.hpp"
@@ -150,8 +149,8 @@ void add_reproduce(CLI::App& app) {
   app.footer(
       "The profile is fixed first and its hash noted. Every result is verified. A claim that does not hold on this "
       "hardware is a result, not a failure.");
-  for (const char* about_a_device : {"--device", "--profile", "--quick", "--only", "--budget"})
-    data->excludes(app.get_option(about_a_device));
+  for (const char* about_a_paper : {"--device", "--profile", "--quick", "--only", "--budget", "--all"})
+    data->excludes(app.get_option(about_a_paper));
   app.callback([flags] { run_reproduce(*flags); });
 }
 
