@@ -13,6 +13,7 @@
 #include "shiplap/measure/compare.hpp"
 #include "shiplap/measure/node_result.hpp"
 #include "shiplap/pipeline/plan_view.hpp"
+#include "shiplap/pipeline/run_view.hpp"
 #include "shiplap/plan/adaptation_log.hpp"
 #include "shiplap/plan/mover_table.hpp"
 #include "shiplap/profile/json_text.hpp"
@@ -32,11 +33,12 @@ void expect_documented(const std::string& name, const Json& schema) {
 
 TEST(Schemas, are_those_of_the_records) {
   expect_documented("kernel-profile", kernel_profile_schema());
-  expect_documented("evaluation", evaluation_schema());
+  expect_documented("evaluation", json_schema(Evaluation{}));
   expect_documented("comparison", json_schema(Comparison{}));
   expect_documented("movers", json_schema(MoverTable{}));
   expect_documented("check", json_schema(NodeResult{}));
   expect_documented("fleet", json_schema(JudgedFleet{}));
+  expect_documented("run", json_schema(RunView{}));
   expect_documented("plan", json_schema(PlanView{}));
   expect_documented("scaling", json_schema(Scaling{}));
   expect_documented("advice", json_schema(AdviceView{}));

@@ -36,11 +36,11 @@ void read_any_json(std::string_view bytes) {
 void read_evaluation(std::string_view bytes) {
   const auto json = document_of(bytes);
   if (!json) return;
-  const auto evaluation = read_or_refused([&] { return evaluation_from_json(*json, document_name); });
+  const auto evaluation = read_or_refused([&] { return Form<Evaluation>::read(JsonReader(*json, document_name)); });
   if (!evaluation) return;
   const std::string once = text_of(to_json(*evaluation));
-  const auto again =
-      read_or_refused([&] { return evaluation_from_json(parse_json(once, document_name), document_name); });
+  const auto again = read_or_refused(
+      [&] { return Form<Evaluation>::read(JsonReader(parse_json(once, document_name), document_name)); });
   require(again && text_of(to_json(*again)) == once, "an evaluation that was read is written and read as the same");
   document::text(document::evaluation_section(*evaluation));
 }
