@@ -271,9 +271,7 @@ void run_adaptive(const AdaptiveFlags& flags, const WorkloadFlags& workload_flag
                   .profile = node.profile->name,
                   .profile_hash = parameter_hash(*node.profile),
                   .items_of_batch = workload.job.items,
-                  .table = adaptive.table(),
-                  .report = {},
-                  .decisions = {}};
+                  .in_flight = adaptive.table().in_flight};
   Live live(adaptive);
   const auto watch = [&](const Adaptive::Progress& progress) {
     live(progress);
@@ -284,6 +282,10 @@ void run_adaptive(const AdaptiveFlags& flags, const WorkloadFlags& workload_flag
   };
   run.difference = run_batches(adaptive, workload, 0, batches.count, number, watch, run.report);
   live.clear();
+  for (std::size_t c = 0; c < adaptive.table().choices.size(); ++c)
+    run.choices.push_back({.choice = adaptive.table().choices[c],
+                           .batches = run.report.batches_of_choice.at(c),
+                           .predicted_period = adaptive.table().at(c, 1).period});
   if (batches.last) {
     batches.last->job.cost = adaptive.batch().cost;
     if (!flags.vary.empty()) vary(*batches.last, variation_of(flags.vary), number);

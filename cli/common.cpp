@@ -324,4 +324,13 @@ void note(std::string_view text) {
   print_to_stderr(wrap(fmt::format("note: {}", text), style_of_stdout().width, "      ") + "\n");
 }
 
+void note_without_effect(std::string_view option, std::string_view reason) {
+  note(fmt::format("{} has no effect: {}", option, reason));
+}
+
+document::Detail detail_of(bool all, bool json) {
+  if (all && json) note_without_effect("--all", "the JSON holds everything");
+  return all ? document::Detail::all : document::Detail::figures;
+}
+
 }  // namespace shiplap::cli

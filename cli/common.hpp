@@ -10,6 +10,7 @@
 #include "cli/output.hpp"
 #include "shiplap/core/json.hpp"
 #include "shiplap/document/table.hpp"
+#include "shiplap/document/text.hpp"
 #include "shiplap/pipeline/plan.hpp"
 #include "shiplap/workload/workload.hpp"
 
@@ -84,5 +85,9 @@ void print_to_stderr(std::string_view text);
 void print_json(const Json&);
 /// Prints "note: …" on stderr, wrapped.
 void note(std::string_view text);
+/// Notes that an option has no effect: "--threads 4 has no effect: strategy streams uses no host threads".
+void note_without_effect(std::string_view option, std::string_view reason);
+/// How much of a section is printed. Notes on stderr that --all has no effect beside --json, which holds everything.
+document::Detail detail_of(bool all, bool json);
 
 }  // namespace shiplap::cli

@@ -54,15 +54,6 @@ std::string with_value(std::string_view flag, std::string_view value) { return f
 
 }  // namespace
 
-void note_without_effect(std::string_view option, std::string_view reason) {
-  note(fmt::format("{} has no effect: {}", option, reason));
-}
-
-document::Detail detail_of(bool all, bool json) {
-  if (all && json) note_without_effect("--all", "the JSON holds everything");
-  return all ? document::Detail::all : document::Detail::figures;
-}
-
 void note_choices_without_effect(const ChoiceFlags& flags, const Plan& plan, const Node& node) {
   const std::vector<const Choice*> choices = choices_of(plan);
   for (const Parameter& parameter : parameters) {

@@ -6,6 +6,7 @@
 #include "cli/common.hpp"
 #include "cli/evaluate.hpp"
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/record.hpp"
 #include "shiplap/evaluate/predict_again.hpp"
 #include "shiplap/pipeline/profile_cache.hpp"
 #include "shiplap/report/profile_report.hpp"
@@ -26,7 +27,7 @@ bool about_a_run(const EvaluateFlags& flags) {
 void evaluate_again(const EvaluateFlags& flags) {
   if (about_a_run(flags))
     throw UsageError("--again: nothing runs on a device; leave out what is about a device or a grid");
-  Evaluation recorded = evaluation_from_json(read_json_file(flags.again), flags.again);
+  Evaluation recorded = Form<Evaluation>::read(JsonReader(read_json_file(flags.again), flags.again));
   if (flags.profile.empty())
     throw UsageError(fmt::format("--again: name the profile to predict from with --profile; it was {} ({}) then",
                                  recorded.profile, recorded.profile_hash));

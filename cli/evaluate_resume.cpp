@@ -9,6 +9,7 @@
 #include "cli/evaluate.hpp"
 #include "cli/resume.hpp"
 #include "shiplap/core/file_system.hpp"
+#include "shiplap/core/record.hpp"
 
 namespace shiplap::cli {
 
@@ -50,7 +51,7 @@ bool can_resume(const EvaluateFlags& flags) {
 
 Evaluation evaluated_before(const EvaluateFlags& flags, Evaluation begun) {
   if (!can_resume(flags)) return begun;
-  Evaluation before = evaluation_from_json(read_json_file(flags.output), flags.output);
+  Evaluation before = Form<Evaluation>::read(JsonReader(read_json_file(flags.output), flags.output));
   require_same_run(flags.output, {before.command, before.conditions}, {begun.command, begun.conditions});
   require_same_profile(flags.output, before.profile_hash, begun.profile_hash);
   // What did not run may run now: the budget is another one, and memory may have become free.

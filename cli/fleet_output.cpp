@@ -15,23 +15,14 @@
 #include "shiplap/core/json.hpp"
 #include "shiplap/core/printable.hpp"
 #include "shiplap/core/text_file.hpp"
+#include "shiplap/document/text.hpp"
 #include "shiplap/fleet/history.hpp"
-#include "shiplap/report/fleet_report.hpp"
+#include "shiplap/report/sections.hpp"
 
 namespace shiplap::cli {
 namespace {
 
-constexpr std::size_t most_named = 10;
 constexpr std::size_t longest_name = 300;
-
-std::string listed(const char* what, const std::vector<std::string>& names) {
-  if (names.empty()) return "";
-  const std::size_t shown = std::min(names.size(), most_named);
-  std::string text = fmt::format("{} ({}):\n", what, names.size());
-  for (std::size_t i = 0; i < shown; ++i) text += fmt::format("  {}\n", names[i]);
-  if (shown < names.size()) text += fmt::format("  and {} more\n", names.size() - shown);
-  return text + "\n";
-}
 
 /// The name of a host without its domain.
 std::string short_name(const std::string& host) { return host.substr(0, host.find('.')); }
@@ -81,6 +72,7 @@ void add_fleet_output_flags(CLI::App& app, FleetOutputFlags& flags) {
       FileUse::read)
       ->type_name("FILE");
   add_json_flag(app, flags.json);
+  add_all_flag(app, flags.all, "show the figures of the peers too");
 }
 
 std::vector<std::string> expected_nodes(const FleetOutputFlags& flags) {
@@ -99,18 +91,17 @@ void report_fleet(std::span<const NodeResult> results, const FleetGaps& gaps, co
     if (gaps.failed.empty() && !gaps.missing.empty()) reason = ": " + gaps.missing.front();
     throw Error("there is no check to judge" + reason);
   }
-  std::vector<std::string> missing = missing_nodes(gaps.expected, results);
-  missing.insert(missing.end(), gaps.missing.begin(), gaps.missing.end());
   const History history = flags.history.empty() ? History() : read_history(flags.history);
-  const JudgedFleet judged = judge(results, {}, flags.history.empty() ? nullptr : &history);
-  if (flags.json) {
-    Json json = to_json(judged);
-    json["missing"] = missing;
-    json["failed"] = gaps.failed;
-    print_json(json);
-  } else {
-    print(listed("no result", missing) + listed("not done", gaps.failed) + fleet_report(judged, style));
-  }
+  JudgedFleet judged = judge(results, {}, flags.history.empty() ? nullptr : &history);
+  judged.missing = missing_nodes(gaps.expected, results);
+  judged.missing.insert(judged.missing.end(), gaps.missing.begin(), gaps.missing.end());
+  judged.failed = gaps.failed;
+  const document::Detail detail = detail_of(flags.all, flags.json);
+  if (flags.json)
+    print_json(to_json(judged));
+  else
+    print(document::text(document::fleet_section(judged), style, detail) +
+          (flags.all ? "" : "\n--all shows the figures of the peers.\n"));
   std::fflush(stdout);
   remember(judged, results, flags);
   if (const std::size_t sick = judged.count(NodeState::sick); sick > 0)

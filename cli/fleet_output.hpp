@@ -16,16 +16,17 @@ struct FleetOutputFlags {
   std::string history;  ///< a file; empty: none
   std::string expect;   ///< a file with names of nodes; empty: none
   bool json = false;
+  bool all = false;
 };
 void add_fleet_output_flags(CLI::App&, FleetOutputFlags&);
 /// The exit status of the commands, for `footer`.
 inline constexpr const char* fleet_exit_status =
     "Exit status: 0 no GPU is sick, 2 a GPU is sick, 1 nothing could be judged.";
 
-/// What is known besides the results.
 /// The names of the nodes in the file of --expect, which is read once because it may be a pipe; none without the flag.
 std::vector<std::string> expected_nodes(const FleetOutputFlags&);
 
+/// What is known besides the results.
 struct FleetGaps {
   std::vector<std::string> expected{};  ///< names of nodes: those without a result are missing
   std::vector<std::string> missing{};   ///< nodes or ranks without a result

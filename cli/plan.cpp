@@ -112,9 +112,9 @@ void run_plan(const PlanFlags& flags) {
   }
   if (flags.json) {
     show_simulation(opened, flags.node, true);
-    Json json = made.to_json();
-    json["profile_origin"] = to_string(opened.node.profile->origin);
-    return print_json(json);
+    PlanView view = plan_view(made);
+    view.profile_origin = opened.node.profile->origin;
+    return print_json(to_json(view));
   }
   const document::Section section = document::plan_section(plan_view(made));
   print(document::text(section, style_of_stdout(), detail));

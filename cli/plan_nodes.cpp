@@ -7,7 +7,9 @@
 #include "cli/common.hpp"
 #include "shiplap/cluster/scaling.hpp"
 #include "shiplap/core/error.hpp"
+#include "shiplap/document/text.hpp"
 #include "shiplap/report/progress.hpp"
+#include "shiplap/report/sections.hpp"
 
 namespace shiplap::cli {
 
@@ -59,8 +61,8 @@ Scaling scaling_of(const Node& node, const Workload& workload, const PlanOptions
 void run_plan_nodes(const OpenedNode& opened, const Workload& workload, const PlanOptions& options,
                     const NodesFlags& flags, bool json) {
   const Scaling scaling = scaling_of(opened.node, workload, options, flags.nodes, network_of(flags));
-  if (json) return print_json(scaling.to_json());
-  print(scaling.to_string());
+  if (json) return print_json(to_json(scaling));
+  print(document::text(document::scaling_section(scaling), style_of_stdout()));
 }
 
 }  // namespace shiplap::cli

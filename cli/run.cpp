@@ -90,20 +90,6 @@ void write_files(const RunFlags& flags, const Report& report) {
   write_file_atomically(flags.trace, json_text(chrome_trace(processes)) + "\n");
 }
 
-Json json_of(const Plan& plan, Origin origin, const Report& report) {
-  Json json = report.to_json();
-  json["shape"] = to_json(shape_of(plan.job));
-  json["profile"] = plan.ranking.profile;
-  json["profile_hash"] = plan.ranking.profile_hash;
-  json["profile_origin"] = to_string(origin);
-  json["kernel_cost"] = plan.ranking.kernel_cost_origin;
-  json["kernel"] = plan.ranking.kernel ? to_json(*plan.ranking.kernel) : Json(nullptr);
-  json["assumptions"] = plan.ranking.assumptions;
-  json["pins"] = plan.pins;
-  json["race"] = plan.race ? to_json(*plan.race) : Json(nullptr);
-  return json;
-}
-
 void show(const RunFlags& flags, const Plan& plan, const Report& report) {
   const TextStyle style = style_of_stdout();
   print(document::text(document::run_section(run_view(report)), style));
@@ -151,7 +137,7 @@ void run_run(const RunFlags& flags) {
   progress.clear();
   write_files(flags, report);
   if (flags.json)
-    print_json(json_of(planned.plan, opened.node.profile->origin, report));
+    print_json(to_json(run_view(report, planned.plan, opened.node.profile->origin)));
   else
     show(flags, planned.plan, report);
   show_simulation(opened, flags.node, flags.json);

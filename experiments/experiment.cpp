@@ -14,24 +14,6 @@
 
 namespace shiplap::experiments {
 
-std::string to_string(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::holds:
-      return "holds";
-    case Verdict::holds_with_a_change:
-      return "holds with a change";
-    case Verdict::does_not_hold:
-      return "does not hold on this hardware";
-    case Verdict::consistent_with_model:
-      return "consistent with the model";
-    case Verdict::contradicts_model:
-      return "contradicts the model";
-    case Verdict::cannot_be_checked:
-      return "cannot be checked";
-  }
-  throw Error("not a verdict");
-}
-
 std::span<const Experiment> experiments() {
   static const std::vector<Experiment> all{
       // in the order of publication

@@ -8,41 +8,24 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 #include "shiplap/core/units.hpp"
 #include "shiplap/device/measurable_device.hpp"
 #include "shiplap/evaluate/evaluation.hpp"
 #include "shiplap/profile/profile.hpp"
+#include "shiplap/report/reproduction_view.hpp"
 #include "shiplap/strategy/strategy.hpp"
 #include "shiplap/workload/workload.hpp"
 
 namespace shiplap::experiments {
 
 /// Verdict on a claim on this hardware.
-enum class Verdict : std::uint8_t {
-  holds,
-  holds_with_a_change,
-  does_not_hold,
-  /// A virtual device or the paper's equations gave the figures, and they agree with the claim. Nothing was observed,
-  /// so the claim may still be wrong.
-  consistent_with_model,
-  /// A virtual device or the paper's equations gave the figures, and they disagree with the claim, so the claim or the
-  /// model is wrong.
-  contradicts_model,
-  cannot_be_checked
-};
-/// All verdicts, in the order in which they are counted.
-inline constexpr std::array verdicts{Verdict::holds,
-                                     Verdict::holds_with_a_change,
-                                     Verdict::does_not_hold,
-                                     Verdict::consistent_with_model,
-                                     Verdict::contradicts_model,
-                                     Verdict::cannot_be_checked};
-/// Text of a verdict: "holds", "holds with a change", "does not hold on this hardware", "consistent with the model",
-/// "contradicts the model", "cannot be checked".
-std::string to_string(Verdict);
+using Verdict = ClaimVerdict;
+/// A table or figure of the paper as data.
+using Figure = PaperFigure;
+using Column = PaperColumn;
+using Cell = PaperCell;
 
 /// A claim of a paper, with its place in the paper.
 struct Claim {
@@ -57,24 +40,6 @@ struct Finding {
   Verdict verdict = Verdict::cannot_be_checked;
   std::string observed{};  ///< observed figure with its unit, beside the published one
   std::string why{};       ///< reason why it does not hold or cannot be checked, or the change; "" where it holds
-};
-
-/// Name and unit of a column of a table.
-struct Column {
-  std::string name;  ///< name: "bandwidth"
-  std::string unit;  ///< unit: "GB/s"; "" for names and counts
-};
-/// A cell of a table; empty without a value.
-using Cell = std::variant<std::monostate, double, std::string>;
-
-/// A table or figure of the paper as data: our values, with the published ones in separate columns.
-struct Figure {
-  std::string id;       ///< id, unique in its paper, and name of its CSV file: "fig9"
-  std::string where{};  ///< "Fig. 9"
-  std::string title{};
-  std::vector<Column> columns{};
-  std::vector<std::vector<Cell>> rows{};  ///< rows, each as long as `columns`
-  std::string note{};                     ///< facts that a reader needs: changes, and what is missing with the reason
 };
 
 /// The result of one step.

@@ -4,10 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <map>
 #include <vector>
-
-#include "experiments/curves.hpp"
 
 namespace shiplap::experiments {
 namespace {
@@ -47,99 +44,56 @@ std::string quoted(const std::string& text) {
   return out + "\"";
 }
 
-std::string simulated_note(const Reproduction& r) {
-  return fmt::format("Simulated: all figures are computed by the model of {}, and nothing was observed.", r.device);
-}
-
-/// The verdict on a claim, or that none of its steps was run.
-std::string verdict_text(const Finding* finding) {
-  return finding == nullptr ? "not run yet" : to_string(finding->verdict);
-}
-
-/// "6 claims: holds 4, contradicts the model 2". Verdicts that no claim has are left out.
-std::string count_of_verdicts(const Experiment& experiment, const Reproduction& r) {
-  std::map<std::string, std::size_t> counts;
-  for (const Claim& claim : experiment.claims) ++counts[verdict_text(finding_of(experiment, r, claim.id))];
-  std::vector<std::string> texts;
-  for (const Verdict verdict : verdicts) texts.push_back(to_string(verdict));
-  texts.push_back(verdict_text(nullptr));
-  std::vector<std::string> parts;
-  for (const std::string& text : texts)
-    if (const auto count = counts.find(text); count != counts.end())
-      parts.push_back(fmt::format("{} {}", text, count->second));
-  return fmt::format("{} claims: {}", experiment.claims.size(), fmt::join(parts, ", "));
-}
-
 /// A claim as a list: what is published, and each finding with its step.
-std::string claim_list(const Experiment& experiment, const Reproduction& r, const Claim& claim) {
+std::string claim_list(const ClaimView& claim) {
   std::string text = fmt::format("- **{}** (`{}`): {}\n  - published: {}\n", claim.where, claim.id,
-                                 verdict_text(finding_of(experiment, r, claim.id)), claim.text);
-  for (const StepFinding& found : findings_of(experiment, r, claim.id)) {
-    text += fmt::format("  - step `{}`, {}", found.step, to_string(found.finding->verdict));
-    if (!found.finding->observed.empty()) text += ": " + found.finding->observed;
-    if (!found.finding->why.empty()) text += ". " + found.finding->why;
+                                 verdict_text(claim.verdict), claim.text);
+  for (const FindingView& found : claim.findings) {
+    text += fmt::format("  - step `{}`, {}", found.step, to_string(found.verdict));
+    if (!found.observed.empty()) text += ": " + found.observed;
+    if (!found.why.empty()) text += ". " + found.why;
     text += "\n";
   }
   return text;
 }
 
 /// The claims as a table with short cells, and below it in full.
-std::string claims_section(const Experiment& experiment, const Reproduction& r) {
+std::string claims_section(const std::vector<ClaimView>& claims) {
   Table table{.columns = {{"where"}, {"claim", Align::left}, {"verdict"}}};
   std::string lists;
-  for (const Claim& claim : experiment.claims) {
-    table.add(
-        {std::string(claim.where), fmt::format("`{}`", claim.id), verdict_text(finding_of(experiment, r, claim.id))});
-    lists += claim_list(experiment, r, claim);
+  for (const ClaimView& claim : claims) {
+    table.add({claim.where, fmt::format("`{}`", claim.id), verdict_text(claim.verdict)});
+    lists += claim_list(claim);
   }
   return "## Claims\n\n" + table.markdown() +
          "\nThe verdict on a claim is the worst of its findings. An observed one counts before a simulated one, and "
-         "one "
-         "that could not be checked counts only where none could.\n\n" +
+         "one that could not be checked counts only where none could.\n\n" +
          lists + "\n";
 }
 
 }  // namespace
 
-std::string page(const Experiment& experiment, const Reproduction& r, std::size_t most_rows) {
-  std::string text = fmt::format("# {}\n\n{}.\n\n", experiment.title, count_of_verdicts(experiment, r));
-  if (r.simulated) text += simulated_note(r) + "\n\n";
+std::string page(const Experiment& experiment, const ReproductionView& r, std::size_t most_rows) {
+  std::string text = fmt::format("# {}\n\n{}.\n\n", experiment.title, count_of_verdicts(r.claims));
+  if (r.simulated)
+    text +=
+        fmt::format("Simulated: all figures are computed by the model of {}, and nothing was observed.\n\n", r.device);
   text += fmt::format("{}\n\n", experiment.citation);
   text += fmt::format("Reproduced with `shiplap reproduce {}{}` on {} ({}{}), profile {} (`{}`).\n\n", experiment.name,
                       r.quick ? " --quick" : "", r.device_name, r.device, r.simulated ? ", simulated" : "", r.profile,
                       r.profile_hash);
-  text += claims_section(experiment, r);
+  text += claims_section(r.claims);
   if (!experiment.faults.empty()) {
     text += "## What in the paper is wrong, or says too little\n\n";
     for (const std::string_view fault : experiment.faults) text += fmt::format("- {}\n", fault);
     text += "\n";
   }
   text += "## Tables and figures\n\n";
-  if (!plots_of(experiment, r).empty())
-    text += fmt::format("As curves: `shiplap report {0}.json -o {0}.html`.\n\n", experiment.name);
-  for (const Step& step : experiment.steps) {
-    const auto done = r.steps.find(step.id);
-    if (done == r.steps.end()) continue;
-    for (const Figure& figure : done->second.result.figures) text += markdown(figure, most_rows);
-  }
+  if (!r.plots.empty()) text += fmt::format("As curves: `shiplap report {0}.json -o {0}.html`.\n\n", experiment.name);
+  for (const StepView& step : r.steps)
+    for (const Figure& figure : step.figures) text += markdown(figure, most_rows);
   text += "## Conditions\n\n";
   for (const auto& [name, value] : r.conditions) text += fmt::format("- {}: {}\n", name, value);
-  return text;
-}
-
-std::string claims_report(const Experiment& experiment, const Reproduction& r, const TextStyle& style) {
-  std::string text;
-  if (r.simulated) text += wrap(simulated_note(r), style.width) + "\n\n";
-  text += bold(std::string(experiment.title), style) + "\n";
-  text += wrap(count_of_verdicts(experiment, r), style.width, "  ") + "\n\n";
-  for (const Claim& claim : experiment.claims) {
-    const Finding* finding = finding_of(experiment, r, claim.id);
-    text += wrap(fmt::format("{}: {}", claim.where, claim.text), style.width, "  ") + "\n";
-    std::string found = verdict_text(finding);
-    if (finding != nullptr && !finding->observed.empty()) found += ": " + finding->observed;
-    if (finding != nullptr && !finding->why.empty()) found += ". " + finding->why;
-    text += "  " + wrap(found, style.width - 2, "  ") + "\n";
-  }
   return text;
 }
 

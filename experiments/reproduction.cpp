@@ -10,8 +10,7 @@
 
 #include "experiments/curves.hpp"
 #include "shiplap/core/error.hpp"
-#include "shiplap/core/formats.hpp"
-#include "shiplap/document/figure_json.hpp"
+#include "shiplap/core/record.hpp"
 
 namespace shiplap::experiments {
 namespace {
@@ -26,68 +25,6 @@ Profile without_theoretical_rates(Profile profile) {
     if (gpu.memory_bandwidth && gpu.memory_bandwidth->low < gpu.memory_bandwidth->high) gpu.memory_bandwidth.reset();
   }
   return profile;
-}
-
-Json json_of(const Cell& cell) {
-  if (const auto* number = std::get_if<double>(&cell)) return *number;
-  if (const auto* text = std::get_if<std::string>(&cell)) return *text;
-  return nullptr;
-}
-
-Json json_of(const Figure& figure) {
-  Json json{{"id", figure.id},          {"where", figure.where}, {"title", figure.title},
-            {"columns", Json::array()}, {"rows", Json::array()}, {"note", figure.note}};
-  for (const Column& column : figure.columns) json["columns"].push_back({{"name", column.name}, {"unit", column.unit}});
-  for (const auto& row : figure.rows) {
-    Json cells = Json::array();
-    for (const Cell& cell : row) cells.push_back(json_of(cell));
-    json["rows"].push_back(std::move(cells));
-  }
-  return json;
-}
-
-Json json_of(const StepFinding& found) {
-  return {{"step", found.step},
-          {"verdict", to_string(found.finding->verdict)},
-          {"observed", found.finding->observed},
-          {"why", found.finding->why}};
-}
-
-Figure read_figure(const JsonReader& in) {
-  in.only_keys({"id", "where", "title", "columns", "rows", "note"});
-  Figure figure{.id = in.at("id").string(),
-                .where = in.at("where").string(),
-                .title = in.at("title").string(),
-                .columns = {},
-                .rows = {},
-                .note = in.at("note").string()};
-  const JsonReader columns = in.at("columns");
-  for (std::size_t i = 0; i < columns.size(); ++i)
-    figure.columns.push_back({columns.at(i).at("name").string(), columns.at(i).at("unit").string()});
-  const JsonReader rows = in.at("rows");
-  for (std::size_t r = 0; r < rows.size(); ++r) {
-    const JsonReader row = rows.at(r);
-    if (row.size() != figure.columns.size()) row.fail("a cell for each column");
-    auto& cells = figure.rows.emplace_back();
-    for (std::size_t c = 0; c < row.size(); ++c) {
-      const Json& cell = row.at(c).value();
-      if (cell.is_null())
-        cells.emplace_back();
-      else if (cell.is_string())
-        cells.emplace_back(row.at(c).string());
-      else
-        cells.emplace_back(row.at(c).number());
-    }
-  }
-  return figure;
-}
-
-Finding read_finding(const JsonReader& in, const std::string& claim) {
-  in.only_keys({"step", "verdict", "observed", "why"});
-  const std::string word = in.at("verdict").string();
-  const auto verdict = std::ranges::find_if(verdicts, [&](Verdict v) { return to_string(v) == word; });
-  if (verdict == verdicts.end()) in.at("verdict").fail("a verdict, such as \"holds\"");
-  return {.claim = claim, .verdict = *verdict, .observed = in.at("observed").string(), .why = in.at("why").string()};
 }
 
 void require_sound(const Experiment& experiment, const Step& step, const StepResult& result) {
@@ -140,15 +77,15 @@ Verdict in_simulation(Verdict verdict) {
 }  // namespace
 
 Reproduction begin_reproduction(const Experiment& experiment, const Bench& bench) {
-  return {.paper = std::string(experiment.name),
-          .device = bench.info.id,
-          .device_name = bench.info.name,
-          .simulated = bench.info.is_virtual,
-          .quick = bench.quick,
-          .conditions = bench.info.conditions,
-          .profile = bench.profile.name,
-          .profile_hash = parameter_hash(bench.profile),
-          .steps = {}};
+  return {{.paper = std::string(experiment.name),
+           .device = bench.info.id,
+           .device_name = bench.info.name,
+           .simulated = bench.info.is_virtual,
+           .quick = bench.quick,
+           .conditions = bench.info.conditions,
+           .profile = bench.profile.name,
+           .profile_hash = parameter_hash(bench.profile)},
+          {}};
 }
 
 void require_steps(const Experiment& experiment, const std::vector<std::string>& wanted) {
@@ -191,100 +128,53 @@ const Figure* find_figure(const Reproduction& reproduction, std::string_view id)
   return nullptr;
 }
 
-std::vector<StepFinding> findings_of(const Experiment& experiment, const Reproduction& reproduction,
-                                     std::string_view claim) {
-  std::vector<StepFinding> all;
+const Finding* finding_of(const Experiment& experiment, const Reproduction& reproduction, std::string_view claim) {
+  const Finding* decides = nullptr;
   for (const Step& step : experiment.steps) {
     const auto done = reproduction.steps.find(step.id);
     if (done == reproduction.steps.end()) continue;
     for (const Finding& finding : done->second.result.findings)
-      if (finding.claim == claim) all.push_back({step.id, &finding});
+      if (finding.claim == claim && (decides == nullptr || rank_of(finding.verdict) >= rank_of(decides->verdict)))
+        decides = &finding;
   }
-  return all;
-}
-
-const Finding* finding_of(const Experiment& experiment, const Reproduction& reproduction, std::string_view claim) {
-  const Finding* decides = nullptr;
-  for (const StepFinding& found : findings_of(experiment, reproduction, claim))
-    if (decides == nullptr || rank_of(found.finding->verdict) >= rank_of(decides->verdict)) decides = found.finding;
   return decides;
 }
 
-Json to_json(const Experiment& experiment, const Reproduction& r) {
-  Json json{{"schema", formats::reproduction.schema},
-            {"version", formats::reproduction.version},
-            {"paper", r.paper},
-            {"device", r.device},
-            {"device_name", r.device_name},
-            {"simulated", r.simulated},
-            {"quick", r.quick},
-            {"conditions", Json::object()},
-            {"profile", r.profile},
-            {"profile_hash", r.profile_hash},
-            {"claims", Json::array()},
-            {"plots", Json::array()},
-            {"steps", Json::object()}};
-  for (const auto& [name, value] : r.conditions) json["conditions"][name] = value;
+ReproductionView reproduction_view(const Experiment& experiment, const Reproduction& r) {
+  ReproductionView view{r, {}, plots_of(experiment, r), {}};
   for (const Claim& claim : experiment.claims) {
-    const Finding* decides = finding_of(experiment, r, claim.id);
-    Json findings = Json::array();
-    for (const StepFinding& found : findings_of(experiment, r, claim.id)) findings.push_back(json_of(found));
-    json["claims"].push_back({{"id", claim.id},
-                              {"where", claim.where},
-                              {"text", claim.text},
-                              {"verdict", decides == nullptr ? Json(nullptr) : Json(to_string(decides->verdict))},
-                              {"findings", std::move(findings)}});
+    ClaimView& shown = view.claims.emplace_back(
+        ClaimView{.id = std::string(claim.id), .where = std::string(claim.where), .text = std::string(claim.text)});
+    if (const Finding* decides = finding_of(experiment, r, claim.id)) shown.verdict = decides->verdict;
   }
-  for (document::Plot& plot : plots_of(experiment, r)) json["plots"].push_back(document::to_json(std::move(plot)));
   for (const Step& step : experiment.steps) {
     const auto done = r.steps.find(step.id);
     if (done == r.steps.end()) continue;
-    Json& out = json["steps"][std::string(step.id)];
-    out = {{"seconds", done->second.took.count()}, {"figures", Json::array()}};
-    for (const Figure& figure : done->second.result.figures) out["figures"].push_back(json_of(figure));
+    const StepResult& result = done->second.result;
+    view.steps.push_back({.id = std::string(step.id), .seconds = done->second.took.count(), .figures = result.figures});
+    for (const Finding& found : result.findings)
+      if (const auto claim = std::ranges::find(view.claims, found.claim, &ClaimView::id); claim != view.claims.end())
+        claim->findings.push_back(
+            {.step = std::string(step.id), .verdict = found.verdict, .observed = found.observed, .why = found.why});
   }
-  return json;
+  return view;
 }
 
 Reproduction load_reproduction(const std::filesystem::path& path) {
   const Json json = read_json_file(path);
-  const JsonReader in(json, path.string());
-  require_schema(in, formats::reproduction);
-  in.only_keys({"schema", "version", "paper", "device", "device_name", "simulated", "quick", "conditions", "profile",
-                "profile_hash", "claims", "plots", "steps"});
-  Reproduction r{.paper = in.at("paper").string(),
-                 .device = in.at("device").string(),
-                 .device_name = in.at("device_name").string(),
-                 .simulated = in.at("simulated").boolean(),
-                 .quick = in.at("quick").boolean(),
-                 .conditions = {},
-                 .profile = in.at("profile").string(),
-                 .profile_hash = in.at("profile_hash").string(),
-                 .steps = {}};
-  const JsonReader conditions = in.at("conditions");
-  for (const auto& [name, value] : conditions.value().items()) r.conditions[name] = conditions.at(name).string();
-  const JsonReader steps = in.at("steps");
-  for (const auto& [id, value] : steps.value().items()) {
-    const JsonReader step = steps.at(id);
-    step.only_keys({"seconds", "figures"});
-    StepDone done{.result = {}, .took = Seconds{step.at("seconds").non_negative()}};
-    const JsonReader figures = step.at("figures");
-    for (std::size_t i = 0; i < figures.size(); ++i) done.result.figures.push_back(read_figure(figures.at(i)));
-    r.steps.emplace(id, std::move(done));
-  }
-  // Verdicts of claims and plots are not read, because they follow from the findings and the tables.
-  const JsonReader claims = in.at("claims");
-  for (std::size_t c = 0; c < claims.size(); ++c) {
-    const JsonReader claim = claims.at(c);
-    claim.only_keys({"id", "where", "text", "verdict", "findings"});
-    const JsonReader findings = claim.at("findings");
-    for (std::size_t i = 0; i < findings.size(); ++i) {
-      const JsonReader finding = findings.at(i);
-      const auto step = r.steps.find(finding.at("step").string());
-      if (step == r.steps.end()) finding.at("step").fail("a step that is done");
-      step->second.result.findings.push_back(read_finding(finding, claim.at("id").string()));
-    }
-  }
+  ReproductionView view = Form<ReproductionView>::read(JsonReader(json, path.string()));
+  Reproduction r{std::move(static_cast<ReproductionSetting&>(view)), {}};
+  for (StepView& step : view.steps)
+    r.steps.emplace(step.id, StepDone{.result = {.figures = std::move(step.figures), .findings = {}},
+                                      .took = Seconds{step.seconds}});
+  // Verdicts of claims and plots follow from the findings and the tables.
+  for (ClaimView& claim : view.claims)
+    for (FindingView& found : claim.findings)
+      r.steps.at(found.step)
+          .result.findings.push_back({.claim = claim.id,
+                                      .verdict = found.verdict,
+                                      .observed = std::move(found.observed),
+                                      .why = std::move(found.why)});
   return r;
 }
 

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "experiments/experiment.hpp"
-#include "shiplap/core/json.hpp"
 
 namespace shiplap::experiments {
 
@@ -20,16 +19,8 @@ struct StepDone {
 };
 
 /// The results of one paper on one device.
-struct Reproduction {
-  std::string paper;        ///< name of the experiment
-  std::string device;       ///< id of the device: "cuda:0"
-  std::string device_name;  ///< name of the device: "NVIDIA H200"
-  bool simulated = false;   ///< times are simulated
-  bool quick = false;
-  Conditions conditions;
-  std::string profile;                                 ///< name of the profile
-  std::string profile_hash;                            ///< hash of the profile's parameters, fixed before the steps ran
-  std::map<std::string, StepDone, std::less<>> steps;  ///< results of the steps that are done, by id
+struct Reproduction : ReproductionSetting {
+  std::map<std::string, StepDone, std::less<>> steps{};  ///< results of the steps that are done, by id
 };
 
 /// A reproduction without results.
@@ -53,23 +44,16 @@ bool run_steps(const Experiment&, const Bench&, const RunLimits&, Reproduction&,
 /// The table or figure with this id that a step has made; null when there is none.
 const Figure* find_figure(const Reproduction&, std::string_view id);
 
-/// The finding of a step about a claim.
-struct StepFinding {
-  std::string_view step;  ///< id of the step
-  const Finding* finding = nullptr;
-};
-/// All findings about a claim, in the order of the steps; empty when none of its steps was run.
-std::vector<StepFinding> findings_of(const Experiment&, const Reproduction&, std::string_view claim);
 /// The finding that decides about a claim: the one with the worst verdict among those that could be checked (does not
 /// hold, then holds with a change, then holds), the last one among equals. Any observed verdict outranks the simulated
 /// ones (contradicts the model, then consistent with the model). It is "cannot be checked" only when nothing could be
 /// checked, and null when no step was run.
 const Finding* finding_of(const Experiment&, const Reproduction&, std::string_view claim);
 
-/// JSON with schema and version. Each claim has the verdict of `finding_of` and all its findings. `plots_of` makes
+/// What files have and people see. Each claim has the verdict of `finding_of` and all its findings. `plots_of` makes
 /// the plots.
-Json to_json(const Experiment&, const Reproduction&);
-/// Reads a file that `save` has written. Throws Error naming the file and the key.
+ReproductionView reproduction_view(const Experiment&, const Reproduction&);
+/// Reads the view in a file. Throws Error naming the file and the key.
 Reproduction load_reproduction(const std::filesystem::path&);
 /// Throws Error when the earlier results are of another paper, device, profile or effort than the new ones.
 void require_same(const Reproduction& before, const Reproduction& now, const std::filesystem::path& file);

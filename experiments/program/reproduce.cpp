@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -22,9 +21,11 @@
 #include "shiplap/core/file_system.hpp"
 #include "shiplap/core/json.hpp"
 #include "shiplap/core/text_file.hpp"
+#include "shiplap/document/text.hpp"
 #include "shiplap/report/page/page.hpp"
 #include "shiplap/report/page/report.hpp"
 #include "shiplap/report/progress.hpp"
+#include "shiplap/report/sections.hpp"
 
 namespace shiplap::experiments {
 namespace {
@@ -75,8 +76,9 @@ void save(const std::filesystem::path& folder, const Experiment& experiment, con
   for (const auto& [id, done] : r.steps)
     for (const Figure& figure : done.result.figures)
       write_file_atomically(folder / name / (figure.id + ".csv"), csv(figure));
-  write_file_atomically(folder / (name + ".md"), page(experiment, r));
-  const std::string json = json_text(to_json(experiment, r), 1) + "\n";
+  const ReproductionView view = reproduction_view(experiment, r);
+  write_file_atomically(folder / (name + ".md"), page(experiment, view));
+  const std::string json = json_text(to_json(view), 1) + "\n";
   if (page::has_plots()) write_file_atomically(folder / (name + ".html"), html_page(experiment, json));
   write_document(kept, json);
 }
@@ -143,11 +145,12 @@ void add_reproduce(CLI::App& app) {
       cli::FileUse::update, [flags](const std::string&) { return files_written(*flags); })
       ->type_name("DIR");
   cli::add_json_flag(app, flags->json);
+  cli::add_all_flag(app, flags->all, "show what is published of each claim, and what was found here");
   app.footer(
       "The profile is fixed first and its hash noted. Every result is verified. A claim that does not hold on this "
       "hardware is a result, not a failure.");
-  for (const char* about_a_device : {"--device", "--profile", "--quick", "--only", "--budget"})
-    data->excludes(app.get_option(about_a_device));
+  for (const char* about_a_paper : {"--device", "--profile", "--quick", "--only", "--budget", "--all"})
+    data->excludes(app.get_option(about_a_paper));
   app.callback([flags] { run_reproduce(*flags); });
 }
 
@@ -187,13 +190,14 @@ void run_reproduce(const ReproduceFlags& flags) {
   });
   if (!flags.output.empty()) save(folder, experiment, ran, reproduction);
   progress.clear();
-  if (flags.json) return print_json(to_json(experiment, reproduction));
+  const ReproductionView view = reproduction_view(experiment, reproduction);
+  const document::Detail detail = cli::detail_of(flags.all, flags.json);
+  if (flags.json) return print_json(to_json(view));
   const TextStyle style = style_of_stdout();
-  print(claims_report(experiment, reproduction, style));
-  const auto done =
-      std::ranges::count_if(experiment.steps, [&](const Step& step) { return reproduction.steps.contains(step.id); });
+  print(document::text(document::reproduction_section(view), style, detail));
+  if (!flags.all) print("\n--all shows what is published of each claim, and what was found here.\n");
   if (!whole)
-    print(wrap(fmt::format("\n{} of {} steps are done; {}", done, experiment.steps.size(),
+    print(wrap(fmt::format("\n{} of {} steps are done; {}", view.steps.size(), experiment.steps.size(),
                            flags.output.empty() ? "with -o DIR they are kept, and can be gone on with"
                            : flags.only.empty() ? "the same command goes on from there"
                                                 : "without --only the command goes on from there"),

@@ -18,6 +18,7 @@ struct ReproduceFlags {
   std::string output;
   bool quick = false;
   bool json = false;
+  bool all = false;
 };
 
 /// Adds the options and the action to the program.

@@ -13,7 +13,7 @@
 
 namespace shiplap::experiments::werkhoven {
 
-using shiplap::to_string;  // text of times, which experiments::to_string would hide
+using shiplap::to_string;  // text of times, which to_string of scenarios would hide
 
 /// Relative difference below which two times are a tie. Medians of separate runs differ by this on an idle GPU.
 inline constexpr double tie = 0.02;

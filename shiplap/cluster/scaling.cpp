@@ -12,7 +12,8 @@
 #include "shiplap/cluster/share_job.hpp"
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/formats.hpp"
-#include "shiplap/core/quantity_json.hpp"
+#include "shiplap/core/record.hpp"
+#include "shiplap/plan/ranking_json.hpp"
 #include "shiplap/profile/profile.hpp"
 
 namespace shiplap {
@@ -143,34 +144,46 @@ Scaling predict_scaling(const Node& node, const Job& given, std::uint32_t nodes,
   return result;
 }
 
-Json Scaling::to_json() const {
-  Json rows = Json::array();
-  for (const ScaledRun& run : runs)
-    rows.push_back({{"nodes", run.nodes},
-                    {"items", run.items},
-                    {"idle", run.idle},
-                    {"choice", shiplap::to_json(run.choice)},
-                    {"node", quantity_json(run.node)},
-                    {"exchange", quantity_json(run.exchange)},
-                    {"total", quantity_json(run.total())},
-                    {"speed_up", quantity_json(run.speed_up, "1")},
-                    {"efficiency", quantity_json(run.efficiency, "1")},
-                    {"limit", run.limit}});
-  Json without = Json::array();
-  for (const RefusedScale& scale : refused) without.push_back({{"nodes", scale.nodes}, {"reason", scale.reason}});
-  Json carrier = nullptr;
-  if (network)
-    carrier = {{"bandwidth", quantity_json(in_gigabytes_per_second(network->bandwidth), "GB/s")},
-               {"latency", quantity_json(network->latency)},
-               {"origin", network->origin}};
-  return {{"schema", formats::scaling.schema},
-          {"version", formats::scaling.version},
-          {"job", job},
-          {"profile", profile},
-          {"runs", std::move(rows)},
-          {"refused", std::move(without)},
-          {"largest_halo", quantity_json(largest_halo)},
-          {"network", std::move(carrier)}};
+template <class V, Like<ScaledRun> R>
+void describe(V& v, R& run) {
+  v.field("nodes", run.nodes, "number of nodes", one_or_more<std::uint32_t>);
+  v.field("items", run.items, "items of the node that takes longest");
+  v.field("idle", run.idle, "nodes that get no items");
+  v.field("choice", run.choice, "what the plan of this node chose");
+  v.field("node", run.node, "predicted time of this node for its share, by simulation");
+  v.field("exchange", run.exchange, "time of the exchange of halos before the run");
+  v.derived("total", "time of the exchange and of the slowest node", [&] { return run.total(); });
+  v.field("speed_up", run.speed_up, "over the fewest nodes that can do the job, times their number", InUnit{"1"});
+  v.field("efficiency", run.efficiency, "speed-up as a fraction of the number of nodes", InUnit{"1"});
+  v.field("limit", run.limit, "what keeps the run from being faster, as a phrase");
+}
+template <class V, Like<RefusedScale> R>
+void describe(V& v, R& refused) {
+  v.field("nodes", refused.nodes, "number of nodes", one_or_more<std::uint32_t>);
+  v.field("reason", refused.reason, "why they cannot do the job");
+}
+template <class V, Like<Network> R>
+void describe(V& v, R& network) {
+  v.field("bandwidth", network.bandwidth, "rate of large messages from one node to another, in each direction");
+  v.field("latency", network.latency, "time of a small message");
+  v.field("origin", network.origin, "how the figures are known: stated or measured");
+}
+template <class V, Like<Scaling> R>
+void describe(V& v, R& scaling) {
+  v.header(formats::scaling);
+  v.field("job", scaling.job, "name of the job");
+  v.field("profile", scaling.profile, "name of the profile that every node has");
+  v.field("runs", scaling.runs, "by the number of nodes", ListOf<ScaledRun>{.least = 1});
+  v.field("refused", scaling.refused, "numbers of nodes that cannot do the job");
+  v.field("largest_halo", scaling.largest_halo, "most bytes that a node receives before a run on any number of nodes");
+  v.field("network", scaling.network, "the network that carries the halos; null where there are none");
+}
+
+Json to_json(const Scaling& scaling) { return write_record(scaling); }
+void from_json(const JsonReader& json, Scaling& scaling) { read_record(json, scaling); }
+Json json_schema(const Scaling&) {
+  return document_schema<Scaling>("shiplap scaling",
+                                  "Predicted strong scaling, as `shiplap plan --nodes N --json` prints it.");
 }
 
 }  // namespace shiplap

@@ -43,9 +43,14 @@ struct Scaling {
   std::optional<Network> network{};     ///< the network that carries the halos; none where there are none
   /// A table with a line for each number of nodes, and what the prediction assumes.
   std::string to_string() const;
-  /// The table with its schema and version.
-  Json to_json() const;
 };
+
+/// Writes the document `shiplap/scaling`.
+Json to_json(const Scaling&);
+/// Reads the document. Throws Error that names source and key.
+void from_json(const JsonReader&, Scaling&);
+/// The JSON Schema of the document.
+Json json_schema(const Scaling&);
 
 /// Predicts the job on 1, 2, 4, … and `nodes` nodes like `node`. Each has its share of the items in its own memory, and
 /// gets the halos of `in` arrays from its neighbours before a run; resident arrays are whole on every node. The time of

@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -181,6 +182,23 @@ struct InUnit {
   double read(const JsonReader& json) const;
   Json schema() const { return detail::quantity_schema({"value"}, unit); }
 };
+/// A rate or a number of points, of at least 0, in a unit that the record has for several values of its own.
+template <class Text>
+struct InUnitOfRecord {
+  Text& unit;
+  Json write(double value) const { return quantity_json(value, unit); }
+  double read(const JsonReader& json) const {
+    if constexpr (!std::is_const_v<Text>) unit = json.at("unit").string();
+    return json.at("value").non_negative();
+  }
+  static Json schema() {
+    Json schema = detail::quantity_schema({"value"}, "");
+    schema["properties"]["unit"] = {{"enum", {"B/s", "flop/s", "points"}}};
+    return schema;
+  }
+};
+template <class Text>
+InUnitOfRecord(Text&) -> InUnitOfRecord<Text>;
 
 /// An array of `least` to `most` values, each in the form given.
 template <class T, class F = Form<T>>

@@ -14,7 +14,11 @@ constexpr std::size_t longest_text = 300;
 /// Writes a figure that the script draws. Numbers have 7 significant digits, and texts are printable and at most
 /// `longest_text` characters long. Throws Error for a table, which is HTML.
 Json to_json(const Figure&);
-/// Reads a plot that `to_json` has written; its note is not in the JSON. Throws Error that names the key.
-Plot plot_from_json(const JsonReader&);
+/// Writes a plot as `to_json(const Figure&)` does.
+Json to_json(const Plot&);
+/// Reads a plot that `to_json` has written; its note and its colours are not read. Throws Error that names the key.
+void from_json(const JsonReader&, Plot&);
+/// The JSON Schema of a plot.
+Json json_schema(const Plot&);
 
 }  // namespace shiplap::document

@@ -118,11 +118,11 @@ bool halve_samples(Evaluation&);
 /// Wrong results, a line each; empty when every byte was right.
 std::vector<std::string> wrong_results(const Evaluation&);
 
-/// The JSON Schema of evaluations.
-Json evaluation_schema();
-/// JSON by docs/schema/evaluation.schema.json, with the statistics of `errors.hpp`.
+/// Writes the document `shiplap/evaluation`, with the statistics of `errors.hpp`.
 Json to_json(const Evaluation&);
-/// Reads the JSON of to_json(const Evaluation&). Samples are exact to 10 ns. Throws Error naming source and key.
-Evaluation evaluation_from_json(const Json&, const std::string& source);
+/// Reads the document. Samples are exact to 10 ns. Throws Error that names source and key.
+void from_json(const JsonReader&, Evaluation&);
+/// The JSON Schema of the document.
+Json json_schema(const Evaluation&);
 
 }  // namespace shiplap

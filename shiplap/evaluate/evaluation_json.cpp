@@ -258,17 +258,13 @@ void describe(V& v, R& evaluation) {
 }
 
 Json to_json(const Evaluation& evaluation) { return write_record(evaluation); }
-Json evaluation_schema() {
+Json json_schema(const Evaluation&) {
   return document_schema<Evaluation>(
       "shiplap evaluation",
       "What `shiplap evaluate` observed over a grid of choices, with the predictions of every model. An error is "
       "predicted over observed time, minus 1.");
 }
 
-Evaluation evaluation_from_json(const Json& document, const std::string& source) {
-  Evaluation evaluation;
-  read_record(JsonReader(document, source), evaluation);
-  return evaluation;
-}
+void from_json(const JsonReader& json, Evaluation& evaluation) { read_record(json, evaluation); }
 
 }  // namespace shiplap

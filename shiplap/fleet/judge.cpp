@@ -8,7 +8,7 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/formats.hpp"
-#include "shiplap/core/quantity_json.hpp"
+#include "shiplap/core/record.hpp"
 #include "shiplap/core/statistics.hpp"
 #include "shiplap/fleet/at_once.hpp"
 #include "shiplap/fleet/causes.hpp"
@@ -31,11 +31,7 @@ class Judgement {
 
   JudgedNode judge() const {
     const NodeResult& last = *results_.back();
-    JudgedNode node{.node = last.node,
-                    .gpu = last.gpu,
-                    .pci_bus_id = last.pci_bus_id,
-                    .kind = last.kind,
-                    .is_sum = is_sum(last.gpu)};
+    JudgedNode node{.node = last.node, .gpu = last.gpu, .pci_bus_id = last.pci_bus_id, .kind = last.kind};
     std::vector<const NodeResult*> judged;
     for (const NodeResult* result : results_) {
       if (std::ranges::any_of(result->figures, was_measured)) judged.push_back(result);
@@ -133,12 +129,12 @@ constexpr std::array node_state_names{std::pair{NodeState::sick, "sick"sv}, std:
                                       std::pair{NodeState::busy, "busy"sv}, std::pair{NodeState::unknown, "unknown"sv},
                                       std::pair{NodeState::good, "good"sv}};
 
-Json ratio_json(double ratio) { return ratio > 0 ? quantity_json(ratio, "1") : Json(nullptr); }
-
 }  // namespace
 
 EnumNames<Confidence> names_of(Confidence) { return confidence_names; }
 EnumNames<NodeState> names_of(NodeState) { return node_state_names; }
+
+bool JudgedNode::is_sum() const { return shiplap::is_sum(gpu); }
 
 std::size_t JudgedFleet::count(NodeState state) const {
   return static_cast<std::size_t>(std::ranges::count(nodes, state, &JudgedNode::state));
@@ -163,40 +159,60 @@ JudgedFleet judge(std::span<const NodeResult> results, const JudgeOptions& optio
   return fleet;
 }
 
-Json to_json(const JudgedFleet& fleet) {
-  Json json{{"schema", formats::fleet.schema},
-            {"version", formats::fleet.version},
-            {"nodes", Json::array()},
-            {"peers", Json::array()}};
-  for (const auto& [state, name] : names_of(NodeState{})) json[std::string(name)] = fleet.count(state);
-  for (const JudgedNode& node : fleet.nodes) {
-    Json outliers = Json::array();
-    for (const Outlier& o : node.outliers)
-      outliers.push_back({{"what", o.what},
-                          {"measured_text", o.measured},
-                          {"of_peers", ratio_json(o.ratio)},
-                          {"of_earlier", ratio_json(o.of_earlier)}});
-    json["nodes"].push_back({{"node", node.node},
-                             {"gpu", node.gpu},
-                             {"pci_bus_id", node.pci_bus_id},
-                             {"kind", node.kind},
-                             {"state", enum_name(node.state)},
-                             {"results", node.results},
-                             {"outliers", std::move(outliers)},
-                             {"cause", node.cause},
-                             {"confidence", node.outliers.empty() ? Json(nullptr) : Json(enum_name(node.confidence))},
-                             {"busy", node.busy}});
-  }
-  for (const PeerFigure& peer : fleet.peers)
-    json["peers"].push_back({{"kind", peer.kind},
-                             {"what", peer.what},
-                             {"peers", peer.peers},
-                             {"median", quantity_json(peer.median, peer.unit)},
-                             {"spread", quantity_json(peer.spread, peer.unit)},
-                             {"lowest", peer.lowest > 0 ? quantity_json(peer.lowest, peer.unit) : Json(nullptr)},
-                             {"of_earlier", ratio_json(peer.of_earlier)},
-                             {"of_limit", ratio_json(peer.of_limit)}});
-  return json;
+template <class V, Like<Outlier> R>
+void describe(V& v, R& outlier) {
+  v.field("what", outlier.what, "name of the figure");
+  v.field("measured_text", outlier.measured, "the value of the last check for people");
+  v.or_null("of_peers", outlier.ratio, "over the median of the peers; null: too few peers", InUnit{"1"});
+  v.or_null("of_earlier", outlier.of_earlier,
+            "over the median of the GPU's earlier checks; null: it has not fallen, or there are too few", InUnit{"1"});
+}
+template <class V, Like<JudgedNode> R>
+void describe(V& v, R& node) {
+  v.field("node", node.node, "name of the host");
+  v.field("gpu", node.gpu, "the device, as in cuda:0");
+  v.field("pci_bus_id", node.pci_bus_id, "as in 0000:18:00.0; empty: unknown");
+  v.field("kind", node.kind, "name of the profile; peers are of one kind");
+  v.field("state", node.state, "what is said of the GPU");
+  v.field("results", node.results, "number of checks that were judged");
+  v.field("outliers", node.outliers, "figures that are outliers in every check, the lowest first");
+  v.field("cause", node.cause, "the likely cause, from which figures are low together");
+  v.null_unless(!node.outliers.empty(), "confidence", node.confidence,
+                "how sure it is that the GPU is not as it should be; null: it is good or was not judged");
+  v.field("busy", node.busy, "what others did on the node");
+}
+template <class V, Like<PeerFigure> R>
+void describe(V& v, R& peer) {
+  const InUnitOfRecord in_its_unit{peer.unit};
+  v.field("kind", peer.kind, "name of the profile that the peers have");
+  v.field("what", peer.what, "name of the figure");
+  v.field("peers", peer.peers, "number of GPUs with the figure", one_or_more<std::size_t>);
+  v.field("median", peer.median, "median over the GPUs", in_its_unit);
+  v.field("spread", peer.spread, "robust standard deviation", in_its_unit);
+  v.or_null("lowest", peer.lowest, "values below are outliers; null: peers are not compared", in_its_unit);
+  v.or_null("of_earlier", peer.of_earlier,
+            "median over the GPUs of the value over that of their earlier checks; null: too few have any", InUnit{"1"});
+  v.or_null("of_limit", peer.of_limit, "median over the GPUs of the value over its limit; null: no limit is known",
+            InUnit{"1"});
+}
+template <class V, Like<JudgedFleet> R>
+void describe(V& v, R& fleet) {
+  v.header(formats::fleet);
+  v.field("nodes", fleet.nodes, "GPUs, the worst first");
+  v.field("peers", fleet.peers, "what peers of one kind have of each figure");
+  for (const auto& named : node_state_names)
+    v.derived(named.second, "number of GPUs with this state", [&] { return fleet.count(named.first); });
+  v.field("missing", fleet.missing, "nodes of --expect without a result, and ranks that did not answer");
+  v.field("failed", fleet.failed, "why checks could not be read or done");
+}
+
+Json to_json(const JudgedFleet& fleet) { return write_record(fleet); }
+void from_json(const JsonReader& json, JudgedFleet& fleet) { read_record(json, fleet); }
+Json json_schema(const JudgedFleet&) {
+  return document_schema<JudgedFleet>(
+      "shiplap fleet",
+      "The nodes of a fleet judged against each other, as `shiplap fleet check --json` and `shiplap fleet collect "
+      "--json` print it.");
 }
 
 }  // namespace shiplap

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "shiplap/core/enum_names.hpp"
+#include "shiplap/core/json_forward.hpp"
 #include "shiplap/fleet/history.hpp"
 #include "shiplap/measure/node_result.hpp"
 
@@ -36,13 +37,13 @@ inline std::string to_string(Confidence confidence) { return std::string(enum_na
 
 /// What peers of one kind have of one figure.
 struct PeerFigure {
-  std::string kind;   ///< "nvidia-h200"
-  std::string what;   ///< "copies to the GPU"
-  std::string unit;   ///< "B/s"
-  std::size_t peers;  ///< number of GPUs
-  double median = 0;  ///< median over the GPUs, each with the median of its results
-  double spread = 0;  ///< robust standard deviation
-  double lowest = 0;  ///< a result below this is an outlier; 0: there are too few peers
+  std::string kind;       ///< "nvidia-h200"
+  std::string what;       ///< "copies to the GPU"
+  std::string unit;       ///< "B/s"
+  std::size_t peers = 0;  ///< number of GPUs
+  double median = 0;      ///< median over the GPUs, each with the median of its results
+  double spread = 0;      ///< robust standard deviation
+  double lowest = 0;      ///< a result below this is an outlier; 0: there are too few peers
   /// Median over the GPUs of the value over that of their earlier checks; 0: too few have any. Another value than 1
   /// means that all of them changed, as by a driver or firmware.
   double of_earlier = 0;
@@ -75,19 +76,23 @@ struct JudgedNode {
   std::string gpu;
   std::string pci_bus_id;
   std::string kind;
-  bool is_sum = false;  ///< whether this is what all GPUs of a node copied at once (at_once.hpp)
   NodeState state = NodeState::unknown;
   Confidence confidence = Confidence::low;  ///< for a suspect or sick node
   std::size_t results = 0;                  ///< number of checks that were judged
   std::vector<Outlier> outliers{};          ///< figures that are outliers in every result, lowest ratio first
   std::string cause{};                      ///< the likely cause, from which figures are low together
   std::vector<std::string> busy{};          ///< what others did on the node
+
+  /// Whether this is what all GPUs of a node copied at once (at_once.hpp).
+  bool is_sum() const;
 };
 
 /// All nodes.
 struct JudgedFleet {
-  std::vector<JudgedNode> nodes;  ///< sick ones first, then suspects, busy ones, unknown ones, good ones; by name
-  std::vector<PeerFigure> peers;  ///< by kind, then in the order of the checks
+  std::vector<JudgedNode> nodes{};     ///< sick ones first, then suspects, busy ones, unknown ones, good ones; by name
+  std::vector<PeerFigure> peers{};     ///< by kind, then in the order of the checks
+  std::vector<std::string> missing{};  ///< nodes and ranks without a result, which the caller knows
+  std::vector<std::string> failed{};   ///< checks that could not be read or done, and why, which the caller knows
   /// What may be added to the history that was judged with: results of good GPUs, without figures that a repetition
   /// has cleared. Empty without a history.
   std::vector<NodeResult> to_remember{};
@@ -100,7 +105,11 @@ struct JudgedFleet {
 /// the number of results, but for sorting.
 JudgedFleet judge(std::span<const NodeResult>, const JudgeOptions& = {}, const History* = nullptr);
 
-/// The document `shiplap/fleet`.
+/// Writes the document `shiplap/fleet`.
 Json to_json(const JudgedFleet&);
+/// Reads the document. Throws Error that names source and key.
+void from_json(const JsonReader&, JudgedFleet&);
+/// The JSON Schema of the document.
+Json json_schema(const JudgedFleet&);
 
 }  // namespace shiplap

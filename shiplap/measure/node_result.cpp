@@ -13,23 +13,6 @@ constexpr std::array verdict_names{std::pair{Verdict::good, "good"sv}, std::pair
                                    std::pair{Verdict::bad, "bad"sv}, std::pair{Verdict::busy, "busy"sv},
                                    std::pair{Verdict::unknown, "unknown"sv}};
 
-/// A value in the unit that a figure has for all of its values; null for 0.
-template <class Text>
-struct InUnitOfFigure {
-  Text& unit;
-  Json write(double value) const { return value > 0 ? quantity_json(value, unit) : Json(nullptr); }
-  double read(const JsonReader& json) const {
-    if (json.value().is_null()) return 0;
-    if constexpr (!std::is_const_v<Text>) unit = json.at("unit").string();
-    return json.at("value").non_negative();
-  }
-  static Json schema() {
-    Json schema = detail::quantity_schema({"value"}, "");
-    schema["properties"]["unit"] = {{"enum", {"B/s", "flop/s", "points"}}};
-    return detail::or_null_schema(std::move(schema));
-  }
-};
-
 /// A number of attempts; more than a million are read as a million.
 struct Attempts : Form<unsigned> {
   static unsigned read(const JsonReader& json) {
@@ -44,7 +27,7 @@ std::string to_string(Verdict verdict) { return std::string(enum_name(verdict));
 
 template <class V, Like<CheckedFigure> R>
 void describe(V& v, R& figure) {
-  const InUnitOfFigure<std::remove_reference_t<decltype((figure.unit))>> in_its_unit{figure.unit};
+  const NullIfEmpty<double, decltype(InUnitOfRecord(figure.unit))> in_its_unit{{figure.unit}};
   v.field("what", figure.what, "name of the figure");
   v.field("verdict", figure.verdict, "the verdict on the figure");
   v.field("measured", figure.measured_value, "the measured value", in_its_unit);

@@ -4,6 +4,7 @@
 
 #include "shiplap/core/record.hpp"
 #include "shiplap/plan/ranking_json.hpp"
+#include "shiplap/profile/enum_names.hpp"
 #include "shiplap/schedule/names.hpp"
 
 namespace shiplap {
@@ -40,6 +41,8 @@ void describe(V& v, R& view) {
   v.field("pinning", view.pinning, "predicted time of pinning and unpinning, once");
   v.field("memory", view.memory, "ways to prepare pageable arrays; null without any");
   v.field("race", view.race, "the race that chose; null when the predictions chose");
+  v.only_if(view.profile_origin.has_value(), "profile_origin", view.profile_origin,
+            "where the figures of the profile come from");
 }
 
 Json to_json(const JobShape& shape) { return write_record(shape); }

@@ -7,6 +7,7 @@
 #include "shiplap/pipeline/plan.hpp"
 #include "shiplap/pipeline/race.hpp"
 #include "shiplap/plan/memory_choice.hpp"
+#include "shiplap/profile/profile.hpp"
 
 namespace shiplap {
 
@@ -21,13 +22,14 @@ JobShape shape_of(const Job&);  ///< the shape of a job
 
 /// A plan without schedules, jobs and devices.
 struct PlanView {
-  Ranking ranking;                       ///< all strategies
-  std::optional<JobShape> shape{};       ///< the job; nullopt in files that do not have it
-  Candidate chosen;                      ///< the choice
-  bool pins = false;                     ///< whether arrays are pinned while the job is prepared
-  Seconds pinning{0};                    ///< predicted time of pinning and unpinning, once
-  std::optional<MemoryChoice> memory{};  ///< ways to prepare pageable arrays
-  std::optional<RaceResult> race{};      ///< the race that chose; nullopt when the predictions chose
+  Ranking ranking;                         ///< all strategies
+  std::optional<JobShape> shape{};         ///< the job; nullopt in files that do not have it
+  Candidate chosen;                        ///< the choice
+  bool pins = false;                       ///< whether arrays are pinned while the job is prepared
+  Seconds pinning{0};                      ///< predicted time of pinning and unpinning, once
+  std::optional<MemoryChoice> memory{};    ///< ways to prepare pageable arrays
+  std::optional<RaceResult> race{};        ///< the race that chose; nullopt when the predictions chose
+  std::optional<Origin> profile_origin{};  ///< where the figures of the profile come from; nullopt: it is not said
 };
 /// What files and people see of the plan.
 PlanView plan_view(const Plan&);

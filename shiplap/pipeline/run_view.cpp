@@ -2,6 +2,7 @@
 
 #include "shiplap/core/record.hpp"
 #include "shiplap/plan/ranking_json.hpp"
+#include "shiplap/profile/enum_names.hpp"
 
 namespace shiplap {
 
@@ -14,6 +15,32 @@ RunView run_view(const Report& report) {
   return view;
 }
 
+RunView run_view(const Report& report, const Plan& plan, Origin origin) {
+  RunView view = run_view(report);
+  view.plan = {.shape = shape_of(plan.job),
+               .profile = plan.ranking.profile,
+               .profile_hash = plan.ranking.profile_hash,
+               .profile_origin = origin,
+               .kernel_cost_origin = plan.ranking.kernel_cost_origin,
+               .kernel = plan.ranking.kernel,
+               .assumptions = plan.ranking.assumptions,
+               .pins = plan.pins};
+  if (plan.race) view.plan->race = *plan.race;
+  return view;
+}
+
+template <class V, Like<PlanOfRun> R>
+void describe(V& v, R& plan) {
+  v.field("shape", plan.shape, "the job");
+  v.field("profile", plan.profile, "name of the profile");
+  v.field("profile_hash", plan.profile_hash, "hash of the profile's parameters");
+  v.added("profile_origin", plan.profile_origin, "where the figures of the profile come from");
+  v.added("kernel_cost", plan.kernel_cost_origin, "where the time of the kernel comes from");
+  v.added("kernel", plan.kernel, "the kernel alone, where its time is known");
+  v.added("assumptions", plan.assumptions, "one sentence each");
+  v.added("pins", plan.pins, "whether arrays were pinned while the job was prepared");
+  v.added("race", plan.race, "the race that chose; null when the predictions chose");
+}
 template <class V, Like<RunView> R>
 void describe(V& v, R& view) {
   auto& run = view.run;
@@ -45,10 +72,15 @@ void describe(V& v, R& view) {
             NullIfEmpty<TimelineView>{});
 }
 
-Json to_json(const RunView& view) { return write_record(view); }
+Json to_json(const RunView& view) {
+  Json json = write_record(view);
+  if (view.plan) json.update(write_record(*view.plan));
+  return json;
+}
 
 void from_json(const JsonReader& json, RunView& view) {
   read_record(json, view);
+  if (json.find("shape")) read_record(json, view.plan.emplace());
   json.at("observed").at("value").positive();
   json.at("predicted").at("predicted").at("value").positive();
   if (view.run.bound) json.at("bound").at("value").positive();
@@ -58,7 +90,15 @@ void from_json(const JsonReader& json, RunView& view) {
 }
 
 Json json_schema(const RunView&) {
-  return document_schema<RunView>("shiplap run", "Predicted and observed times, as `shiplap run --json` prints them.");
+  Json schema{
+      {"$schema", "https://json-schema.org/draft/2020-12/schema"},
+      {"title", "shiplap run"},
+      {"description",
+       "Predicted and observed times, as `shiplap run --json` prints them. Reports of the library have no plan: "
+       "no `shape` and no key after it."}};
+  schema.update(schema_of<RunView>());
+  schema["properties"].update(schema_of<PlanOfRun>()["properties"]);
+  return detail::with_definitions(std::move(schema));
 }
 
 }  // namespace shiplap

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/formats.hpp"
 #include "shiplap/core/record.hpp"
+#include "shiplap/plan/ranking_json.hpp"
 
 namespace shiplap {
 namespace {
@@ -30,6 +32,9 @@ struct LogHeader {
   AdaptationOptions options;
   SteadyTable table;
 };
+
+/// A decision with its times in milliseconds.
+struct ShownDecision : BatchDecision {};
 
 }  // namespace
 
@@ -58,8 +63,8 @@ void describe(V& v, R& seen) {
   v.only_if(!seen.kernels.empty(), "kernels", seen.kernels,
             "time that the kernel of each chunk adds to the time in which any of them runs", ExactTimes{});
 }
-template <class V, Like<BatchDecision> R>
-void describe(V& v, R& decision) {
+template <class V, class R, class Time>
+void describe_decision(V& v, R& decision, const Time& time) {
   v.field("after", decision.after, "number of the batch whose observation led to the decision");
   v.field("reason", decision.reason, "one sentence");
   v.field("kernel", decision.kernel, "estimated time of the kernel, as a factor of the planned time", Positive{});
@@ -67,9 +72,27 @@ void describe(V& v, R& decision) {
   v.field("from", decision.from, "index of the old choice");
   v.field("to", decision.to, "index of the choice for the batches that are submitted from now on");
   v.field("period_from", decision.period_from, "time of a batch with the old choice, predicted with the new factors",
-          ExactSeconds{});
-  v.field("period_to", decision.period_to, "time of a batch with the new choice, predicted with the new factors",
-          ExactSeconds{});
+          time);
+  v.field("period_to", decision.period_to, "time of a batch with the new choice, predicted with the new factors", time);
+}
+template <class V, Like<BatchDecision> R>
+void describe(V& v, R& decision) {
+  describe_decision(v, decision, ExactSeconds{});
+}
+template <class V, Like<ShownDecision> R>
+void describe(V& v, R& decision) {
+  describe_decision(v, decision, Form<Seconds>{});
+}
+template <class V, Like<Replay> R>
+void describe(V& v, R& replay) {
+  v.header(formats::adaptation_replay);
+  v.field("job", replay.job, "name of the job over one batch");
+  v.field("profile_hash", replay.profile_hash, "hash of the profile's parameters, with which the table was simulated");
+  v.derived("batches", "number of batches in the log", [&] { return replay.seen.size(); });
+  v.derived("as_logged", "whether the decisions are those of the log", [&] { return replay.difference.empty(); });
+  v.field("difference", replay.difference, "the first difference; empty: there is none");
+  v.field("choices", replay.table.choices, "the choices for a batch");
+  v.field("decisions", replay.again, "the decisions that were made again");
 }
 
 namespace {
@@ -110,6 +133,19 @@ std::string header_line(const std::string& job, const std::string& profile_hash,
 
 std::string log_line_of(const BatchObservation& seen) { return write_record(seen).dump(); }
 std::string log_line_of(const BatchDecision& decision) { return write_record(decision).dump(); }
+
+Json to_json(const BatchDecision& decision) { return write_record(ShownDecision{decision}); }
+void from_json(const JsonReader& json, BatchDecision& decision) {
+  ShownDecision shown;
+  read_record(json, shown);
+  decision = std::move(shown);
+}
+Json json_schema(const BatchDecision&) { return schema_of<ShownDecision>(); }
+
+Json to_json(const Replay& replay) { return write_record(replay); }
+Json json_schema(const Replay&) {
+  return document_schema<Replay>("shiplap adaptation replay", "What `shiplap replay --json` prints.");
+}
 
 Json adaptation_log_schema() {
   Json schema = document_schema<LogHeader>(

@@ -27,6 +27,12 @@ std::string log_line_of(const BatchObservation&);
 /// The line for a decision, with exact numbers.
 std::string log_line_of(const BatchDecision&);
 
+/// Writes a decision as results have it, with its times in milliseconds.
+Json to_json(const BatchDecision&);
+/// Reads what to_json wrote. Throws Error that names the key.
+void from_json(const JsonReader&, BatchDecision&);
+Json json_schema(const BatchDecision&);  ///< JSON Schema of what to_json writes
+
 /// Counts the bytes of a log, which ends where it would be longer than what is read of one.
 class LogLength {
  public:
@@ -56,5 +62,10 @@ struct Replay {
 /// Reads a log and replays it. A log may be cut off: its last line may be incomplete, and the decision after its last
 /// batch may be absent. Throws Error that names the line for text that is no log of this version.
 Replay replay(std::string_view log, const std::string& source);
+
+/// Writes the document `shiplap/adaptation-replay`.
+Json to_json(const Replay&);
+/// The JSON Schema of the document.
+Json json_schema(const Replay&);
 
 }  // namespace shiplap

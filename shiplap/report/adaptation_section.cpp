@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "shiplap/report/adaptive_report.hpp"
 #include "shiplap/report/quantity.hpp"
 #include "shiplap/report/sections.hpp"
 
@@ -57,30 +56,34 @@ Table choices_of(const AdaptiveRun& run) {
                           {"batches", Align::right},
                           {"share", Align::right, "1"},
                           {"predicted at first", Align::right, "s"}}};
-  for (std::size_t c = 0; c < run.table.choices.size(); ++c)
-    if (const std::uint64_t batches = run.report.batches_of_choice.at(c); batches > 0)
-      table.add({to_string(run.table.choices[c]), count_cell(batches),
-                 percent_cell(static_cast<double>(batches) / static_cast<double>(run.report.batches)),
-                 time_cell(Interval<Seconds>::exact(run.table.at(c, 1).period))});
+  for (const ChoiceOfBatches& one : run.choices)
+    if (one.batches > 0)
+      table.add({to_string(one.choice), count_cell(one.batches),
+                 percent_cell(static_cast<double>(one.batches) / static_cast<double>(run.report.batches)),
+                 time_cell(Interval<Seconds>::exact(one.predicted_period))});
   return table;
 }
 
 }  // namespace
 
-Section adaptive_section(const AdaptiveRun& run) {
-  Section section{.title = fmt::format("Adaptive run of {} on {}", run.workload, run.device)};
+Section adaptive_section(const AdaptiveRun& run, const std::string& source) {
+  Section section{.title = fmt::format("Adaptive run of {} on {}", run.workload, run.device), .source = source};
   const bool is_wrong = run.difference && !run.difference->empty();
+  const std::string verdict = !run.difference ? "" : is_wrong ? "WRONG RESULT" : "VERIFIED";
+  const std::string rate = fmt::format("{:.4g} items/s", run.report.rate());
   section.headlines.push_back(
-      {.verdict = is_wrong ? "WRONG RESULT" : "",
-       .sentence = fmt::format(
-           "{}{} on {}{}: {} items in {}, {:.4g} items/s, {} a batch, {} changes of the choice.",
-           is_wrong ? "WRONG RESULT: " : "", run.workload, run.device, run.simulated ? " (simulated)" : "",
-           run.report.items, to_string(run.report.elapsed), run.report.rate(),
-           to_string(run.report.elapsed / static_cast<double>(std::max<std::uint64_t>(1, run.report.batches))),
-           run.report.changes),
-       .judgement = is_wrong ? Judgement::bad : Judgement::none});
-  section.sentences.push_back(
-      fmt::format("Batches of {} items, {} in flight.", run.items_of_batch, run.table.in_flight));
+      {.verdict = verdict,
+       .sentence = fmt::format("{}{}{}{} for {} on {}: {} batches in {}, {} changes of the choice.", verdict,
+                               verdict.empty() ? "" : " ", rate, run.simulated ? " (simulated)" : "", run.workload,
+                               run.device, run.report.batches, to_string(run.report.elapsed), run.report.changes),
+       .judgement = is_wrong         ? Judgement::bad
+                    : run.difference ? Judgement::good
+                                     : Judgement::none,
+       .numbers = {{rate, run.simulated ? "simulated" : "observed"},
+                   {std::to_string(run.report.changes), "changes of the choice"}}});
+  section.sentences.push_back(fmt::format(
+      "{} items in batches of {}, {} in flight, {} a batch.", run.report.items, run.items_of_batch, run.in_flight,
+      to_string(run.report.elapsed / static_cast<double>(std::max<std::uint64_t>(1, run.report.batches)))));
   if (run.difference)
     section.sentences.push_back(run.difference->empty()
                                     ? "The last batch in every slot was verified against the host reference."
@@ -91,15 +94,18 @@ Section adaptive_section(const AdaptiveRun& run) {
     section.sentences.push_back(
         fmt::format("The last {} of {} decisions are listed.", run.decisions.size(), run.all_decisions));
   section.figures.emplace_back(choices_of(run));
-  section.figures.emplace_back(decisions_of(run.decisions, run.table.choices));
+  std::vector<Choice> choices;
+  for (const ChoiceOfBatches& one : run.choices) choices.push_back(one.choice);
+  section.figures.emplace_back(decisions_of(run.decisions, choices));
   return section;
 }
 
 Section adaptation_section(const Replay& log, const std::string& source) {
   Section section{.title = fmt::format("Adaptive run of {}", log.job), .source = source};
   section.headlines.push_back(
-      {.sentence = fmt::format("The adaptive run of {} took {} batches and made {} decisions.", log.job,
-                               log.seen.size(), log.logged.size()),
+      {.sentence = fmt::format("{}: the adaptive run of {} took {} batches and made {} decisions.",
+                               log.difference.empty() ? "AS LOGGED" : "NOT AS LOGGED", log.job, log.seen.size(),
+                               log.logged.size()),
        .judgement = log.difference.empty() ? Judgement::none : Judgement::warn,
        .numbers = {{std::to_string(log.seen.size()), "batches"}, {std::to_string(log.logged.size()), "decisions"}}});
   section.sentences.push_back(

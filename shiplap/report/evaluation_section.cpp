@@ -91,9 +91,9 @@ Table worst_points(const std::string& times, std::vector<Observed> points) {
   for (const Observed& one : points) {
     const Interval<Seconds>& predicted = one.point->predicted;
     const double spread = relative_spread(one.point->samples_ms);
-    table.add({label(*one.workload), to_string(one.point->choice),
-               time_cell({predicted.value.count(), predicted.low.count(), predicted.high.count()}),
-               time_cell({one.seconds}), percent_cell(spread), change_cell(1 + one.error())});
+    table.add({label(*one.workload), to_string(one.point->choice), time_cell(predicted),
+               time_cell(Interval<Seconds>::exact(Seconds{one.seconds})), percent_cell(spread),
+               change_cell(1 + one.error())});
   }
   return table;
 }

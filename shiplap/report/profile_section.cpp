@@ -52,7 +52,7 @@ Table all_figures(std::span<const shiplap::Figure> figures) {
     const double seconds = figure.time.value.count();
     const bool has_rate = figure.bytes && seconds > 0;
     const double rate = has_rate ? in_bytes(*figure.bytes) / seconds : 0;
-    table.add({name_of(figure), time_cell({seconds, figure.time.low.count(), figure.time.high.count()}),
+    table.add({name_of(figure), time_cell({Seconds{seconds}, figure.time.low, figure.time.high}),
                has_rate ? Cell(to_string(Bandwidth{rate}), rate) : Cell("–"),
                has_rate && figure.limit ? percent_cell(rate / *figure.limit) : Cell("–"), figure.clock});
   }

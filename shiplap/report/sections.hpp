@@ -7,9 +7,10 @@
 #include <vector>
 
 #include "shiplap/advise/advice_view.hpp"
-#include "shiplap/core/json.hpp"
+#include "shiplap/cluster/scaling.hpp"
 #include "shiplap/document/document.hpp"
 #include "shiplap/evaluate/evaluation.hpp"
+#include "shiplap/fleet/judge.hpp"
 #include "shiplap/measure/compare.hpp"
 #include "shiplap/measure/node_result.hpp"
 #include "shiplap/pipeline/plan_view.hpp"
@@ -17,8 +18,9 @@
 #include "shiplap/plan/adaptation_log.hpp"
 #include "shiplap/plan/strategy_map.hpp"
 #include "shiplap/profile/profile.hpp"
-#include "shiplap/report/adaptive_report.hpp"
+#include "shiplap/report/adaptive_run.hpp"
 #include "shiplap/report/movers_report.hpp"
+#include "shiplap/report/reproduction_view.hpp"
 
 namespace shiplap::document {
 
@@ -32,7 +34,7 @@ Section map_section(const StrategyMap&, const std::vector<Mark>& marks);
 /// distributions and worst points.
 Section evaluation_section(const Evaluation&, const std::string& source = {});
 /// The rate of an endless run, its choices and its decisions.
-Section adaptive_section(const AdaptiveRun&);
+Section adaptive_section(const AdaptiveRun&, const std::string& source = {});
 /// The times of batches and the decisions of the log of an adaptive run, and whether they were made again as logged.
 Section adaptation_section(const Replay&, const std::string& source = {});
 
@@ -45,6 +47,9 @@ Table verdict_table(const std::vector<CheckedFigure>&);
 /// Whether the node is healthy: GOOD with the rates of copies, or LOW or BAD with the figures that are; without a
 /// sentence when nothing could be judged.
 Headline health_headline(const std::string& node, const std::vector<CheckedFigure>&);
+/// The numbers of GPUs in each state, a row for each that is not good, and who gave no result; what peers have is a
+/// detail.
+Section fleet_section(const JudgedFleet&, const std::string& source = {});
 /// The verdicts of a check, likely causes of low and bad figures, who used the node, and what was measured again.
 Section check_section(const NodeResult&, const std::string& source = {});
 /// Predicted and observed times of a run, whether its result is right, and its timelines. Times of a virtual device are
@@ -53,6 +58,8 @@ Section run_section(const RunView&, const std::string& source = {});
 /// What to do, what it gains, why, and the best choice of each strategy; all candidates, where time is lost, and what
 /// is assumed are details.
 Section plan_section(const PlanView&, const std::string& source = {});
+/// The time on the most nodes, what limits the scaling to each number of nodes, and what is assumed.
+Section scaling_section(const Scaling&, const std::string& source = {});
 /// The rates of movers of scattered blocks.
 Section movers_section(const MoverTable&, const std::string& source = {});
 /// The figures that became slower or faster, the worst first, and the conditions that differ; all figures are details.
@@ -62,10 +69,8 @@ Section comparison_section(const Comparison&, const std::string& source = {});
 /// each change and its gain, and the timelines; how each change is made, and when it is allowed, are details.
 Section advice_section(const AdviceView&, const std::string& source = {});
 
-// The section below reads the JSON that programs print. It throws Error that names source and key for a value that is
-// missing or has another form.
-
-/// The curves and the claims of `shiplap reproduce`.
-Section reproduction_section(const JsonReader&, const std::string& source = {});
+/// The number of claims with each verdict, the curves, and the verdict on each claim; what is published and what was
+/// found are details.
+Section reproduction_section(const ReproductionView&, const std::string& source = {});
 
 }  // namespace shiplap::document

@@ -194,8 +194,8 @@ TEST_F(Cli, the_json_of_a_plan_is_as_its_schema_says) {
   const JsonSchema schema(Json::parse(read(SHIPLAP_SOURCE_DIR "/docs/schema/plan.schema.json")));
   for (const char* job : {"saxpy:n=1Mi --profile h200", "saxpy:n=1Mi --profile h200 --memory pageable --reuse 100",
                           "pop-state --profile gtx-titan-2014 --kernel 8ms"}) {
-    Json json = parsed(shiplap("plan " + std::string(job) + " --json"));
-    EXPECT_TRUE(json.erase("profile_origin") == 1) << "which the program adds";
+    const Json json = parsed(shiplap("plan " + std::string(job) + " --json"));
+    EXPECT_TRUE(json.contains("profile_origin"));
     EXPECT_EQ(schema.problems(json), std::vector<std::string>{}) << job;
   }
 }

@@ -177,8 +177,12 @@ TEST_F(HostileNames, of_logs_of_adaptation_are_inert) {
 }
 
 TEST_F(HostileNames, of_what_reports_are_made_of_are_inert) {
+  const fs::path check = write("check.json", printed("check --profile h200 --json"));
   for (const auto& [name, command] :
-       {std::pair<std::string, std::string>{"plan", "plan saxpy:n=1Mi --profile h200 --chunks 4 --json"},
+       {std::pair<std::string, std::string>{"fleet", "fleet collect --json '" + check.string() + "'"},
+        {"adaptive", "run saxpy:n=64Ki --adaptive --frames 320Ki --device virtual:h200 --json"},
+        {"plan", "plan saxpy:n=1Mi --profile h200 --chunks 4 --json"},
+        {"scaling", "plan saxpy:n=1Mi --profile h200 --nodes 4 --json"},
         {"run", "run saxpy:n=64Ki --device virtual:h200 --chunks 2 --strategy streams --gantt --json"},
         {"comparison", "compare h200 h200 --json"},
         {"advice", "advise '" SHIPLAP_SOURCE_DIR "/tests/advise/recordings/serial.jsonl' --profile h100 --json"}})
@@ -187,8 +191,12 @@ TEST_F(HostileNames, of_what_reports_are_made_of_are_inert) {
 
 TEST_F(HostileNames, of_reproductions_are_inert) {
   expect_inert({.name = "reproduction",
-                .text = R"({"schema": "shiplap/reproduction", "version": 3, "paper": "paper", "device_name": "GPU",
-                            "simulated": true,
+                .text = R"({"schema": "shiplap/reproduction", "version": 3, "paper": "paper", "device": "cuda:0",
+                            "device_name": "GPU", "simulated": true, "quick": true, "conditions": {"host": "node"},
+                            "profile": "h200", "profile_hash": "0123456789abcdef",
+                            "steps": {"one": {"seconds": 1, "figures": [
+                                {"id": "table1", "where": "Table 1", "title": "times", "note": "",
+                                 "columns": [{"name": "time", "unit": "ms"}], "rows": [[1], ["none"]]}]}},
                             "claims": [{"id": "fig5", "where": "Fig. 5", "text": "It is fast.", "verdict": "holds",
                                         "findings": [{"step": "one", "verdict": "holds", "observed": "1 ms",
                                                       "why": "new"}]}],

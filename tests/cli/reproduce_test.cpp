@@ -27,7 +27,7 @@ TEST_F(Cli, reproduce_writes_what_its_schema_says_a_page_and_csv_and_goes_on_whe
   const Outcome stopped = shiplap(command + " --budget 1ns");
   ASSERT_EQ(stopped.code, 0) << stopped.err;
   EXPECT_NE(stopped.out.find("0 of "), std::string::npos) << stopped.out;
-  EXPECT_TRUE(stopped.out.starts_with("Simulated: ")) << stopped.out;
+  EXPECT_TRUE(stopped.out.starts_with("harris2012 on NVIDIA H200 (simulated): ")) << stopped.out;
   const Outcome all = shiplap(command);
   ASSERT_EQ(all.code, 0) << all.err;
   EXPECT_EQ(all.out.find("not run yet"), std::string::npos) << all.out;

@@ -94,7 +94,7 @@ TEST(Scaling, wants_a_network_only_where_halos_are_exchanged) {
   const Scaling scaling = predict_scaling(node, alone, 4);
   EXPECT_FALSE(scaling.network);
   EXPECT_THAT(scaling.to_string(), HasSubstr("No halos have to be exchanged"));
-  EXPECT_TRUE(scaling.to_json().at("network").is_null());
+  EXPECT_TRUE(to_json(scaling).at("network").is_null());
 }
 
 TEST(Scaling, says_what_limits) {

@@ -5,15 +5,20 @@
 #include <fstream>
 
 #include "shiplap/advise/advice_view.hpp"
+#include "shiplap/cluster/scaling.hpp"
 #include "shiplap/core/json.hpp"
 #include "shiplap/core/record.hpp"
 #include "shiplap/evaluate/evaluation.hpp"
+#include "shiplap/fleet/judge.hpp"
 #include "shiplap/measure/compare.hpp"
 #include "shiplap/measure/node_result.hpp"
 #include "shiplap/pipeline/plan_view.hpp"
+#include "shiplap/pipeline/run_view.hpp"
 #include "shiplap/plan/adaptation_log.hpp"
 #include "shiplap/plan/mover_table.hpp"
 #include "shiplap/profile/json_text.hpp"
+#include "shiplap/report/adaptive_run.hpp"
+#include "shiplap/report/reproduction_view.hpp"
 #include "shiplap/workload/kernel_profile.hpp"
 
 namespace shiplap {
@@ -28,12 +33,18 @@ void expect_documented(const std::string& name, const Json& schema) {
 
 TEST(Schemas, are_those_of_the_records) {
   expect_documented("kernel-profile", kernel_profile_schema());
-  expect_documented("evaluation", evaluation_schema());
+  expect_documented("evaluation", json_schema(Evaluation{}));
   expect_documented("comparison", json_schema(Comparison{}));
   expect_documented("movers", json_schema(MoverTable{}));
   expect_documented("check", json_schema(NodeResult{}));
+  expect_documented("fleet", json_schema(JudgedFleet{}));
+  expect_documented("run", json_schema(RunView{}));
   expect_documented("plan", json_schema(PlanView{}));
+  expect_documented("scaling", json_schema(Scaling{}));
   expect_documented("advice", json_schema(AdviceView{}));
+  expect_documented("reproduction", json_schema(ReproductionView{}));
+  expect_documented("adaptive-run", json_schema(AdaptiveRun{}));
+  expect_documented("adaptation-replay", json_schema(Replay{}));
   expect_documented("adaptation", adaptation_log_schema());
 }
 

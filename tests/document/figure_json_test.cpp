@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/record.hpp"
 
 namespace shiplap::document {
 namespace {
@@ -44,7 +45,7 @@ TEST(PlotJson, is_read_as_it_was_written) {
                   .limits = {{.name = "link", .y = 9}},
                   .has_diagonal = true};
   const Json json = to_json(plot);
-  EXPECT_EQ(to_json(plot_from_json(JsonReader(json, "file"))), json);
+  EXPECT_EQ(to_json(Form<Plot>::read(JsonReader(json, "file"))), json);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "shiplap/core/json.hpp"
+#include "shiplap/core/record.hpp"
 #include "shiplap/evaluate/evaluation.hpp"
 #include "tests/support/message_of.hpp"
 
@@ -17,7 +18,9 @@ TEST(EvaluationReader, refuses_samples_that_cannot_be_written) {
     for (const double sample : {1e300, 1e13, 1e-6, 5e-324}) {
       Json changed = recorded;
       changed[Json::json_pointer(at)] = sample;
-      EXPECT_NE(message_of([&] { evaluation_from_json(changed, "changed.json"); }).find("a time from 1e-5 ms to 1e9 s"),
+      EXPECT_NE(message_of([&] {
+                  Form<Evaluation>::read(JsonReader(changed, "changed.json"));
+                }).find("a time from 1e-5 ms to 1e9 s"),
                 std::string::npos)
           << at << ' ' << sample;
     }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "shiplap/core/json.hpp"
+#include "shiplap/core/record.hpp"
 #include "shiplap/core/statistics.hpp"
 #include "shiplap/evaluate/predict_again.hpp"
 
@@ -30,7 +31,7 @@ const Evaluation& predicted_anew(const std::string& file) {
   if (const auto found = all.find(file); found != all.end()) return found->second;
   const std::string folder = SHIPLAP_SOURCE_DIR "/tests/evaluate/fixture/";
   const Profile profile = load_profile(folder + "profile.json");
-  Evaluation recorded = evaluation_from_json(read_json_file(folder + file), file);
+  Evaluation recorded = Form<Evaluation>::read(JsonReader(read_json_file(folder + file), file));
   EXPECT_EQ(recorded.profile_hash, parameter_hash(profile));
   const auto points_of = [](const Evaluation& evaluation) {
     std::size_t points = 0;

@@ -6,6 +6,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "shiplap/core/record.hpp"
 #include "shiplap/core/statistics.hpp"
 #include "shiplap/device/virtual/virtual_device.hpp"
 #include "shiplap/evaluate/errors.hpp"
@@ -47,7 +48,7 @@ TEST(EvaluationFile, is_read_as_it_was_written_but_for_what_it_rounds) {
   const Evaluation written = recorded_on(planted_profile());
   ASSERT_TRUE(written.workloads.front().duel);
   ASSERT_FALSE(written.workloads.front().groups.empty());
-  Evaluation read = evaluation_from_json(to_json(written), "e.json");
+  Evaluation read = Form<Evaluation>::read(JsonReader(to_json(written), "e.json"));
   // Samples are kept to 10 ns; all else is as it was.
   const EvaluatedWorkload& of = written.workloads.front();
   EvaluatedWorkload& is = read.workloads.front();
@@ -78,14 +79,15 @@ TEST(EvaluationFile, has_launches_with_few_blocks_of_one_size_or_two) {
   const Json more{{"items", 4}, {"blocks", 16}, {"time", interval(3)}};
   Json json = to_json(recorded_on(planted_profile()));
   Json& limited = json["workloads"][0]["kernel_cost"]["limited"];
-  const auto read = [&] { return evaluation_from_json(json, "e.json").workloads.front().cost.limited; };
+  const auto read = [&] { return Form<Evaluation>::read(JsonReader(json, "e.json")).workloads.front().cost.limited; };
   limited = Json::array({few});
   ASSERT_EQ(read().size(), 1u);
   EXPECT_EQ(read()[0].blocks, 16u);
   limited = {few, more};
   ASSERT_EQ(read().size(), 2u);
   EXPECT_NEAR(in_milliseconds(read()[1].work.value), 3, 1e-12);
-  EXPECT_EQ(to_json(evaluation_from_json(json, "e.json"))["workloads"][0]["kernel_cost"]["limited"].size(), 2u);
+  EXPECT_EQ(
+      to_json(Form<Evaluation>::read(JsonReader(json, "e.json")))["workloads"][0]["kernel_cost"]["limited"].size(), 2u);
   limited = {more, few};
   EXPECT_NE(message_of(read).find("kernel_cost.limited[1].items"), std::string::npos);
 }
@@ -93,19 +95,20 @@ TEST(EvaluationFile, has_launches_with_few_blocks_of_one_size_or_two) {
 TEST(EvaluationFile, that_is_damaged_is_refused_with_the_place) {
   Json json = to_json(recorded_on(planted_profile()));
   json["workloads"][0]["points"][1]["samples"]["values"][0] = "fast";
-  const std::string message = message_of([&] { evaluation_from_json(json, "e.json"); });
+  const std::string message = message_of([&] { Form<Evaluation>::read(JsonReader(json, "e.json")); });
   for (const char* word : {"e.json", "workloads[0].points[1].samples.values[0]"})
     EXPECT_NE(message.find(word), std::string::npos) << message;
   json = to_json(recorded_on(planted_profile()));
   Json& cost = json["workloads"][0]["kernel_cost"]["points"];
   cost.push_back(cost.back());
-  EXPECT_NE(message_of([&] { evaluation_from_json(json, "e.json"); }).find("kernel_cost.points[1].items"),
+  EXPECT_NE(message_of([&] { Form<Evaluation>::read(JsonReader(json, "e.json")); }).find("kernel_cost.points[1].items"),
             std::string::npos);
   cost.erase(1);
   cost[0]["time"]["low"] = -1;
-  EXPECT_NE(message_of([&] { evaluation_from_json(json, "e.json"); }).find("points[0].time.low"), std::string::npos);
+  EXPECT_NE(message_of([&] { Form<Evaluation>::read(JsonReader(json, "e.json")); }).find("points[0].time.low"),
+            std::string::npos);
   json["schema"] = "shiplap/profile";
-  EXPECT_THROW(evaluation_from_json(json, "e.json"), Error);
+  EXPECT_THROW(Form<Evaluation>::read(JsonReader(json, "e.json")), Error);
 }
 
 TEST(PredictAgain, on_the_same_profile_says_what_was_said_before) {
@@ -133,11 +136,11 @@ TEST(PredictAgain, mends_what_was_predicted_on_a_wrong_profile_and_keeps_what_wa
   };
   ASSERT_GT(error_of(wrong, "simulation"), 0.3) << "copies take twice as long there";
   // Virtual times, of which the file keeps 10 ns.
-  const Evaluation again =
-      predict_again(evaluation_from_json(to_json(wrong), "e.json"), planted_profile(), limits_of(planted_profile()));
+  const Evaluation again = predict_again(Form<Evaluation>::read(JsonReader(to_json(wrong), "e.json")),
+                                         planted_profile(), limits_of(planted_profile()));
   EXPECT_LT(error_of(again, "simulation"), 1e-3);
   EXPECT_DOUBLE_EQ(error_of(again, simulation_as_recorded),
-                   error_of(evaluation_from_json(to_json(wrong), ""), "simulation"));
+                   error_of(Form<Evaluation>::read(JsonReader(to_json(wrong), "")), "simulation"));
   EXPECT_EQ(again.profile_hash, parameter_hash(planted_profile()));
   const Evaluation twice = predict_again(again, slow_link(), limits_of(planted_profile()));
   EXPECT_DOUBLE_EQ(error_of(twice, simulation_as_recorded), error_of(again, simulation_as_recorded))

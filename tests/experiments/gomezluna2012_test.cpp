@@ -178,7 +178,7 @@ TEST(GomezLuna2012, columns_of_a_figure_have_names_of_their_own) {
 }
 
 TEST(GomezLuna2012, the_page_has_every_figure_with_units) {
-  const std::string text_of_page = page(gomezluna2012, on("h200"));
+  const std::string text_of_page = page(gomezluna2012, reproduction_view(gomezluna2012, on("h200")));
   for (const char* where : {"### Fig. 1", "### Fig. 2", "### Fig. 3 (top)", "### Fig. 4 (bottom)", "### Fig. 5",
                             "### Fig. 6", "### Fig. 7", "### Table 2", "### Table 3"})
     EXPECT_NE(text_of_page.find(where), std::string::npos) << where;

@@ -11,12 +11,15 @@
 #include "experiments/page.hpp"
 #include "shiplap/core/text_file.hpp"
 #include "shiplap/device/open.hpp"
+#include "shiplap/document/text.hpp"
+#include "shiplap/report/sections.hpp"
 #include "tests/support/planted_profile.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace shiplap::experiments {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -79,6 +82,10 @@ class ReproductionOfAPaper : public ::testing::Test {
     return run_steps(paper, bench, limits, made,
                      [&](const Reproduction& r, const Step&) { done_after_each.push_back(r.steps.size()); });
   }
+  std::string on_a_terminal() const {
+    return document::text(document::reproduction_section(reproduction_view(paper, made)), {.width = 1000},
+                          document::Detail::all);
+  }
 };
 
 TEST_F(ReproductionOfAPaper, runs_its_steps_in_order_once_and_tells_after_each) {
@@ -122,7 +129,7 @@ TEST_F(ReproductionOfAPaper, on_a_virtual_device_is_consistent_with_the_model_or
   EXPECT_EQ(made.steps.at("two").result.findings.front().verdict, Verdict::contradicts_model);
   EXPECT_EQ(made.steps.at("three").result.findings.front().verdict, Verdict::cannot_be_checked);
   EXPECT_EQ(finding_of(other, made, "faster")->verdict, Verdict::contradicts_model);
-  EXPECT_EQ(to_json(other, made)["claims"][0]["verdict"], "contradicts the model");
+  EXPECT_EQ(to_json(reproduction_view(other, made))["claims"][0]["verdict"], "contradicts the model");
 }
 
 TEST_F(ReproductionOfAPaper, on_a_gpu_is_decided_by_what_was_observed_and_not_by_equations) {
@@ -150,10 +157,10 @@ TEST_F(ReproductionOfAPaper, is_the_same_after_it_was_written_and_read) {
   run();
   const TemporaryFolder folder;
   const auto file = folder.path() / "reproduction.json";
-  const std::string written = to_json(paper, made).dump();
+  const std::string written = to_json(reproduction_view(paper, made)).dump();
   write_file_atomically(file, written);
   const Reproduction read = load_reproduction(file);
-  EXPECT_EQ(to_json(paper, read).dump(), written);
+  EXPECT_EQ(to_json(reproduction_view(paper, read)).dump(), written);
   EXPECT_NO_THROW(require_same(read, made, file));
   Reproduction quick = made;
   quick.quick = true;
@@ -164,15 +171,15 @@ TEST_F(ReproductionOfAPaper, is_the_same_after_it_was_written_and_read) {
   Reproduction updated = made;
   updated.conditions["gpu.driver"] = "another";
   EXPECT_THROW(require_same(read, updated, file), Error);
-  Json wrong = to_json(paper, made);
+  Json wrong = to_json(reproduction_view(paper, made));
   wrong["steps"]["one"]["figures"][0]["rows"][0].push_back(1);
   write_file_atomically(file, wrong.dump());
   EXPECT_THROW(load_reproduction(file), Error);
-  wrong = to_json(paper, made);
+  wrong = to_json(reproduction_view(paper, made));
   wrong["claims"][0]["findings"][0]["verdict"] = "perhaps";
   write_file_atomically(file, wrong.dump());
   EXPECT_THROW(load_reproduction(file), Error);
-  wrong = to_json(paper, made);
+  wrong = to_json(reproduction_view(paper, made));
   wrong["claims"][0]["findings"][0]["step"] = "three";
   write_file_atomically(file, wrong.dump());
   EXPECT_THROW(load_reproduction(file), Error);
@@ -202,13 +209,13 @@ TEST_F(ReproductionOfAPaper, gives_a_claim_one_verdict_however_many_findings_the
   EXPECT_EQ(verdict({word(Verdict::holds, "first")}, {good}), "good") << "of equal ones the last";
 
   verdict({good, bad}, {unknown});
-  const Json json = to_json(paper, made);
+  const Json json = to_json(reproduction_view(paper, made));
   ASSERT_EQ(json["claims"].size(), 2u);
   EXPECT_EQ(json["claims"][0]["verdict"], "does not hold on this hardware");
   ASSERT_EQ(json["claims"][0]["findings"].size(), 3u);
   EXPECT_EQ(json["claims"][0]["findings"][2]["step"], "two");
   EXPECT_EQ(json["claims"][1]["verdict"], nullptr) << "nothing was found about it";
-  const std::string text = page(paper, made);
+  const std::string text = page(paper, reproduction_view(paper, made));
   EXPECT_THAT(text, HasSubstr("step `one`, holds: good"));
   EXPECT_THAT(text, HasSubstr("step `two`, cannot be checked: unknown"));
 }
@@ -247,7 +254,7 @@ TEST_F(ReproductionOfAPaper, refuses_findings_of_no_claim_rows_without_all_cells
 TEST_F(ReproductionOfAPaper, is_a_page_with_every_claim_its_verdict_and_every_row) {
   simulate(true);
   run({.only = {"one"}});
-  const std::string text = page(paper, made);
+  const std::string text = page(paper, reproduction_view(paper, made));
   EXPECT_THAT(text, HasSubstr("it is 1.4 times as fast"));
   EXPECT_THAT(text, HasSubstr("1.5 times"));
   EXPECT_THAT(text, HasSubstr("not run yet")) << "the other claim";
@@ -256,19 +263,19 @@ TEST_F(ReproductionOfAPaper, is_a_page_with_every_claim_its_verdict_and_every_ro
   EXPECT_THAT(text, HasSubstr("The second was not run."));
   EXPECT_THAT(text, HasSubstr("Its g has no unit."));
   EXPECT_THAT(text, HasSubstr(", simulated"));
-  EXPECT_THAT(page(paper, made, 1), HasSubstr("The first 1 of 2 rows"));
-  EXPECT_THAT(claims_report(paper, made, {}), Not(HasSubstr("0.9 times")));
+  EXPECT_THAT(page(paper, reproduction_view(paper, made), 1), HasSubstr("The first 1 of 2 rows"));
+  EXPECT_THAT(on_a_terminal(), AllOf(HasSubstr("1.5 times"), Not(HasSubstr("0.9 times"))));
 }
 
 TEST_F(ReproductionOfAPaper, begins_its_page_with_the_count_of_verdicts) {
   run();
-  EXPECT_THAT(page(paper, made),
+  EXPECT_THAT(page(paper, reproduction_view(paper, made)),
               ::testing::StartsWith("# A paper\n\n2 claims: does not hold on this hardware 1, not run yet 1.\n"));
 }
 
 TEST_F(ReproductionOfAPaper, has_short_cells_in_the_table_of_claims_and_the_texts_below_it) {
   run();
-  const std::string text = page(paper, made);
+  const std::string text = page(paper, reproduction_view(paper, made));
   EXPECT_THAT(text, ::testing::ContainsRegex("\\| Table 1 +\\| `faster` +\\| does not hold on this hardware +\\|"));
   EXPECT_THAT(text, HasSubstr("  - published: it is 1.4 times as fast\n"));
   EXPECT_THAT(text, HasSubstr("  - step `two`, does not hold on this hardware: 0.9 times. It is new.\n"));
@@ -276,11 +283,11 @@ TEST_F(ReproductionOfAPaper, has_short_cells_in_the_table_of_claims_and_the_text
 
 TEST_F(ReproductionOfAPaper, says_in_its_first_line_on_a_terminal_that_figures_are_simulated) {
   run();
-  EXPECT_THAT(claims_report(paper, made, {}), ::testing::StartsWith("A paper\n2 claims: "));
+  EXPECT_THAT(on_a_terminal(), ::testing::StartsWith("paper on " + bench.info.name + ": 2 claims: "));
   simulate(true);
   run();
-  EXPECT_THAT(claims_report(paper, made, {}), ::testing::StartsWith("Simulated: "));
-  EXPECT_THAT(page(paper, made), HasSubstr("Simulated: "));
+  EXPECT_THAT(on_a_terminal(), ::testing::StartsWith("paper on " + bench.info.name + " (simulated): 2 claims: "));
+  EXPECT_THAT(page(paper, reproduction_view(paper, made)), HasSubstr("Simulated: "));
 }
 
 TEST_F(ReproductionOfAPaper, has_figures_as_csv_with_units_and_quotes) {

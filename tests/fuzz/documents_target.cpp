@@ -6,6 +6,7 @@
 #include "shiplap/document/text.hpp"
 #include "shiplap/evaluate/evaluation.hpp"
 #include "shiplap/fleet/history.hpp"
+#include "shiplap/fleet/judge.hpp"
 #include "shiplap/fleet/rank_message.hpp"
 #include "shiplap/measure/node_result.hpp"
 #include "shiplap/pipeline/race.hpp"
@@ -35,11 +36,11 @@ void read_any_json(std::string_view bytes) {
 void read_evaluation(std::string_view bytes) {
   const auto json = document_of(bytes);
   if (!json) return;
-  const auto evaluation = read_or_refused([&] { return evaluation_from_json(*json, document_name); });
+  const auto evaluation = read_or_refused([&] { return Form<Evaluation>::read(JsonReader(*json, document_name)); });
   if (!evaluation) return;
   const std::string once = text_of(to_json(*evaluation));
-  const auto again =
-      read_or_refused([&] { return evaluation_from_json(parse_json(once, document_name), document_name); });
+  const auto again = read_or_refused(
+      [&] { return Form<Evaluation>::read(JsonReader(parse_json(once, document_name), document_name)); });
   require(again && text_of(to_json(*again)) == once, "an evaluation that was read is written and read as the same");
   document::text(document::evaluation_section(*evaluation));
 }
@@ -61,6 +62,8 @@ void read_history_or_check(std::string_view bytes) {
     History::from_json(JsonReader(again, document_name));
   }
   read_or_refused([&] { return Form<RaceResult>::read(reader); });
+  if (const auto fleet = read_or_refused([&] { return Form<JudgedFleet>::read(reader); }))
+    document::text(document::fleet_section(*fleet), {}, document::Detail::all);
 }
 
 void read_rank_message(std::string_view bytes) {

@@ -25,13 +25,13 @@ def briefly(text: str, folder: Path, budget: int = 2, limit: int = 30) -> str:
 
 def rows(output: str) -> list[str]:
     """The lines of the table of GPUs that are not good."""
-    return [line for line in output.splitlines() if re.match(r"\S+ +virtual:\S+ +(sick|suspect|busy|unknown) ", line)]
+    return [line for line in output.splitlines() if re.match(r" *\S+ +virtual:\S+ +(sick|suspect|busy|unknown) ", line)]
 
 
 def assert_only_sick(output: str, node: str, gpu: int, cause: str) -> None:
     found = rows(output)
     assert len(found) == 1, output
-    assert re.match(rf"{node} +virtual:\S+/{node}/{gpu}\.json +sick ", found[0]), output
+    assert re.match(rf" *{node} +virtual:\S+/{node}/{gpu}\.json +sick ", found[0]), output
     assert cause in found[0]
 
 

@@ -17,7 +17,6 @@
 #include "shiplap/core/json.hpp"
 #include "shiplap/core/record.hpp"
 #include "shiplap/report/page/words.hpp"
-#include "shiplap/report/quantity.hpp"
 #include "shiplap/report/sections.hpp"
 
 namespace shiplap::page {
@@ -25,27 +24,63 @@ namespace {
 
 using namespace document;  // the sections
 
-/// How the JSON of one format becomes a section. Sections follow in this order.
+/// A job that a plan or a run is about.
+struct PlannedJob {
+  std::string name;
+  std::string profile;
+  std::string profile_hash;
+  MemoryKind memory = MemoryKind::pinned;
+  double in = 0;      ///< bytes
+  double out = 0;     ///< bytes
+  double kernel = 0;  ///< seconds
+};
+
+/// The job of this shape; nullopt where its kernel's time is unknown or it moves nothing.
+std::optional<PlannedJob> job_of_shape(const std::string& name, const std::string& profile,
+                                       const std::string& profile_hash, const JobShape& shape) {
+  PlannedJob job{.name = name,
+                 .profile = profile,
+                 .profile_hash = profile_hash,
+                 .memory = shape.memory,
+                 .in = in_bytes(shape.bytes_in),
+                 .out = in_bytes(shape.bytes_out),
+                 .kernel = shape.kernel.value_or(Seconds{0}).count()};
+  if (!(job.in + job.out > 0 && job.kernel > 0)) return std::nullopt;
+  return job;
+}
+std::optional<PlannedJob> planned_job_of(const PlanView& view) {
+  if (!view.shape) return std::nullopt;
+  return job_of_shape(view.ranking.job, view.ranking.profile, view.ranking.profile_hash, *view.shape);
+}
+std::optional<PlannedJob> planned_job_of(const RunView& view) {
+  if (!view.plan) return std::nullopt;
+  return job_of_shape(view.run.job, view.plan->profile, view.plan->profile_hash, view.plan->shape);
+}
+
+/// How the JSON of one format becomes a section, and its job is added to those of a map. Sections follow in this order.
 struct Reader {
   FileFormat format;
-  Section (*section)(const JsonReader&, const std::string& source);
+  Section (*section)(const JsonReader&, const std::string& source, std::vector<PlannedJob>& jobs);
 };
-Section section_of_evaluation(const JsonReader& json, const std::string& source) {
-  return evaluation_section(evaluation_from_json(json.value(), source), source);
-}
 /// The section of a file that is read as a record.
 template <class Record, Section (*section)(const Record&, const std::string& source)>
-Section section_of(const JsonReader& json, const std::string& source) {
-  return section(Form<Record>::read(json), source);
+Section section_of(const JsonReader& json, const std::string& source, std::vector<PlannedJob>& jobs) {
+  const Record record = Form<Record>::read(json);
+  if constexpr (requires { planned_job_of(record); })
+    if (auto job = planned_job_of(record)) jobs.push_back(std::move(*job));
+  return section(record, source);
 }
 constexpr std::array readers{Reader{formats::check, section_of<NodeResult, check_section>},
+                             Reader{formats::fleet, section_of<JudgedFleet, fleet_section>},
                              Reader{formats::comparison, section_of<Comparison, comparison_section>},
                              Reader{formats::plan, section_of<PlanView, plan_section>},
+                             Reader{formats::scaling, section_of<Scaling, scaling_section>},
                              Reader{formats::run, section_of<RunView, run_section>},
-                             Reader{formats::evaluation, section_of_evaluation},
+                             Reader{formats::adaptive_run, section_of<AdaptiveRun, adaptive_section>},
+                             Reader{formats::evaluation, section_of<Evaluation, evaluation_section>},
                              Reader{formats::movers, section_of<MoverTable, movers_section>},
                              Reader{formats::advice, section_of<AdviceView, advice_section>},
-                             Reader{formats::reproduction, reproduction_section}};
+                             Reader{formats::reproduction, section_of<ReproductionView, reproduction_section>}};
 
 /// The schema of a text: of the whole, or of its first line where each line is a value of its own.
 std::string schema_of(const Json& json) {
@@ -72,39 +107,6 @@ std::string schema_of_first_line(std::string_view text) {
   throw Error(fmt::format("{}: {}, and a report is made of: {}{}", file, what, fmt::join(known, ", "), remedy));
 }
 
-/// A job that a plan or a run is about.
-struct PlannedJob {
-  std::string name;
-  std::string profile;
-  std::string profile_hash;
-  MemoryKind memory = MemoryKind::pinned;
-  double in = 0;      ///< bytes
-  double out = 0;     ///< bytes
-  double kernel = 0;  ///< seconds
-};
-
-MemoryKind memory_from_json(const JsonReader& json) {
-  const std::string memory = json.string();
-  for (const MemoryKind kind : {MemoryKind::pinned, MemoryKind::pageable, MemoryKind::managed})
-    if (to_string(kind) == memory) return kind;
-  json.fail("pinned, pageable or managed");
-}
-
-std::optional<PlannedJob> planned_job_of(const JsonReader& json) {
-  const auto shape = json.find("shape");
-  if (!shape || !shape->find("kernel")) return std::nullopt;
-  const auto name = json.find("job") ? json.at("job") : json.at("workload");
-  PlannedJob job{.name = name.string(),
-                 .profile = json.at("profile").string(),
-                 .profile_hash = json.at("profile_hash").string(),
-                 .in = quantity_of(shape->at("bytes_in")).value,
-                 .out = quantity_of(shape->at("bytes_out")).value,
-                 .kernel = quantity_of(shape->at("kernel")).value};
-  job.memory = memory_from_json(shape->at("memory"));
-  if (!(job.in >= 0 && job.out >= 0 && job.in + job.out > 0 && job.kernel > 0)) return std::nullopt;
-  return job;
-}
-
 /// Reads files one by one and keeps what several sections need.
 class Collector {
  public:
@@ -126,9 +128,7 @@ class Collector {
     if (reader == readers.end()) refuse(file.name, schema);
     const JsonReader root(json, file.name);
     require_schema(root, reader->format);
-    sections_[static_cast<std::size_t>(reader - readers.begin())].push_back(reader->section(root, file.name));
-    if (schema == formats::plan.schema || schema == formats::run.schema)
-      if (auto job = planned_job_of(root)) jobs_.push_back(std::move(*job));
+    sections_[static_cast<std::size_t>(reader - readers.begin())].push_back(reader->section(root, file.name, jobs_));
   }
 
   Page page() {

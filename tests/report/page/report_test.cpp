@@ -452,9 +452,19 @@ Json reproduction_json(const std::vector<std::string>& verdicts, bool simulated)
   const Plot plot{.title = "Fig. 5: bursts",
                   .series = {{.name = "here", .points = {{.x = 1, .y = 2e-3}, {.x = 2, .y = 3e-3}}},
                              {.name = "published", .points = {{.x = 1, .y = 1e-3}}, .is_line = false}}};
-  return {{"schema", "shiplap/reproduction"}, {"version", 3},           {"paper", "werkhoven2014"},
-          {"device_name", "NVIDIA H200"},     {"simulated", simulated}, {"claims", claims},
-          {"plots", {to_json(plot)}}};
+  return {{"schema", "shiplap/reproduction"},
+          {"version", 3},
+          {"paper", "werkhoven2014"},
+          {"device", "cuda:0"},
+          {"device_name", "NVIDIA H200"},
+          {"simulated", simulated},
+          {"quick", false},
+          {"conditions", Json::object()},
+          {"profile", "h200"},
+          {"profile_hash", "0123456789abcdef"},
+          {"claims", claims},
+          {"plots", {to_json(plot)}},
+          {"steps", {{"transfers", {{"seconds", 1.5}, {"figures", Json::array()}}}}}};
 }
 
 TEST(Report, a_reproduction_has_its_curves_with_the_published_points_and_counts_its_verdicts) {
