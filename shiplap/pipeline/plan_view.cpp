@@ -22,6 +22,7 @@ PlanView plan_view(const Plan& plan) {
                 .pinning = plan.pinning};
   if (plan.memory) view.memory = *plan.memory;
   if (plan.race) view.race = *plan.race;
+  view.virtual_device = plan.virtual_device;
   return view;
 }
 
@@ -40,6 +41,7 @@ void describe(V& v, R& view) {
   v.field("pinning", view.pinning, "predicted time of pinning and unpinning, once");
   v.field("memory", view.memory, "ways to prepare pageable arrays; null without any");
   v.field("race", view.race, "the race that chose; null when the predictions chose");
+  v.added("virtual_device", view.virtual_device, "id of the virtual device of the node; empty without one");
 }
 
 Json to_json(const JobShape& shape) { return write_record(shape); }

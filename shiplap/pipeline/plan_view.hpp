@@ -28,6 +28,7 @@ struct PlanView {
   Seconds pinning{0};                    ///< predicted time of pinning and unpinning, once
   std::optional<MemoryChoice> memory{};  ///< ways to prepare pageable arrays
   std::optional<RaceResult> race{};      ///< the race that chose; nullopt when the predictions chose
+  std::string virtual_device{};          ///< id of the virtual device of the node; "" without one
 };
 /// What files and people see of the plan.
 PlanView plan_view(const Plan&);

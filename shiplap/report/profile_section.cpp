@@ -111,7 +111,9 @@ Section profile_section(const Profile& profile, const std::string& source) {
   section.headlines.push_back(speed_headline(profile, name));
   if (Headline health = health_headline(fmt::format("Profile {}", profile.name), checked);
       is_measured && !health.sentence.empty()) {
-    section.headlines.front().numbers.clear();  // they are in the other sentence too
+    if (health.judgement == Judgement::good)  // the rates are in the other sentence
+      health.sentence.erase(health.sentence.find('.', health.verdict.size()) + 1);
+    section.headlines.front().numbers.clear();  // a page shows them with the verdict
     section.headlines.push_back(std::move(health));
   }
 
