@@ -70,7 +70,12 @@ namespace {
 Words values_of(const CLI::Option& option) {
   if (Words members = members_of(option.get_type_name()); !members.empty()) return members;
   const std::string name = option.get_name();
-  if (name == "--strategy" || name == "--strategies") return names_of_strategies();
+  if (name == "--strategy") return names_of_strategies();
+  if (name == "--strategies") {
+    Words all = names_of_strategies();
+    std::erase(all, "auto");
+    return all;
+  }
   if (name == "--device") return names_of_devices();
   if (name == "--memory") return {"pageable", "pinned", "managed"};
   if (name == "WORKLOAD") return names_of_workloads();

@@ -25,7 +25,7 @@ std::string text(const Section& section, const TextStyle& style, Detail detail) 
   for (const std::string& sentence : section.sentences) out += wrap(sentence, style.width) + "\n";
   for (const Table* table : tables_of(section, detail, true)) {
     out += "\n";
-    if (!table->title.empty()) out += bold(table->title, style) + "\n";
+    out += bold_lines(wrap(table->title, style.width), style);
     out += table->text(style, "  ");
     for (const std::string& note : table->notes) out += "  " + wrap(note, style.width - 2, "  ") + "\n";
   }

@@ -99,7 +99,7 @@ std::vector<PrimitiveRow> link_rows() {
                     copy_points, copy_of(MemoryKind::pinned));
   rows.add_each_way("burst.pinned.{h2d|d2h}", "copies {to|from} the GPU back to back", burst_points, burst_of);
   rows.add_each_way("duplex.pinned.{h2d|d2h}",
-                    "copies {to|from} the GPU back to back concurrent with copies {from|to} it", duplex_points,
+                    "copies {to|from} the GPU back to back while copies {from|to} it run", duplex_points,
                     [](CopyDirection way, MeasurableDevice&, const Arguments& arguments) {
                       return duplex_burst(way, bytes(arguments), whole(arguments, "copies"));
                     });

@@ -121,12 +121,15 @@ Table best_of_strategies(const PlanView& view) {
   const auto is_other_tie = [&](const Candidate& candidate) {
     return candidate.choice.strategy != view.chosen.choice.strategy && is_tie(candidate, view.chosen);
   };
+  const std::string also = alike > 0 ? fmt::format("{} more of {}", alike, view.chosen.choice.strategy) : "";
   if (std::ranges::any_of(view.ranking.candidates, is_other_tie))
-    table.notes.push_back("tie: its prediction interval overlaps that of the choice.");
-  if (alike > 0)
-    table.notes.push_back(fmt::format("{} other choice{} of {} tie{} with it, and --all shows {}.", alike,
-                                      alike == 1 ? "" : "s", view.chosen.choice.strategy, alike == 1 ? "s" : "",
-                                      alike == 1 ? "it" : "them"));
+    table.notes.push_back(fmt::format("tie: its interval overlaps the choice's{}.",
+                                      alike > 0 ? fmt::format(", as {} of {}", alike == 1 ? "does that" : "do those",
+                                                              also)
+                                                : ""));
+  else if (alike > 0)
+    table.notes.push_back(fmt::format("The interval{} of {} overlap{} the choice's: a tie.", alike == 1 ? "" : "s",
+                                      also, alike == 1 ? "s" : ""));
   return table;
 }
 
@@ -188,7 +191,7 @@ std::string gain_of_pinning(const PlanView& view) {
   if (left == nullptr || registered == nullptr) return text;
   if (view.pins)
     return text + fmt::format(" Left as they are, a run takes {} by {}.", to_string(left->best.predicted.value),
-                              short_name(left->best.choice));
+                              left->best.choice.strategy);
   return fmt::format("Registering the arrays takes {} once, and a run then {} by {}.", to_string(registered->setup_time),
                      to_string(registered->best.predicted.value), short_name(registered->best.choice));
 }
