@@ -53,11 +53,11 @@ TEST(Table, whose_numbers_are_wider_than_the_terminal_becomes_several_with_the_f
   Table table{.columns = {{"size"}, {"H2D"}, {"D2H"}, {"duplex"}, {"idle"}}};
   table.add({"4 KiB", "1.000 us", "2.000 us", "3.000 us", "4.000 us"});
   EXPECT_EQ(table.text({.width = 26}),
-            "size        H2D       D2H\n"
+            " size       H2D       D2H\n"
             "─────  ────────  ────────\n"
             "4 KiB  1.000 us  2.000 us\n"
             "\n"
-            "size     duplex      idle\n"
+            " size    duplex      idle\n"
             "─────  ────────  ────────\n"
             "4 KiB  3.000 us  4.000 us\n");
   EXPECT_EQ(lines_of(table.text({.width = 80})).size(), 3u) << "one table where it fits";
