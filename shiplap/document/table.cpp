@@ -134,19 +134,20 @@ Table table_of_columns(const Table& table, std::size_t begin, std::size_t count)
 }
 
 /// A table whose numbers do not fit side by side as several tables, each with the first column: as few as are no wider
-/// than `width`, with about as many columns each. A table of two columns is the narrowest.
+/// than `width`, with about as many columns each. None where a cell alone is too wide, such as the path of a file.
 std::vector<Table> parts_within(const Table& table, std::size_t width) {
   const std::size_t others = table.columns.size() - 1;
   const auto fits = [&](const Table& part) {
-    return part.columns.size() <= 2 || width_of_line(widths_within(part, right_aligned(part), width)) <= width;
+    return width_of_line(widths_within(part, right_aligned(part), width)) <= width;
   };
-  for (std::size_t count = 2;; ++count) {
+  for (std::size_t count = 2; count <= others; ++count) {
     const std::size_t columns_of_part = (others + count - 1) / count;
     std::vector<Table> parts;
     for (std::size_t begin = 1; begin <= others; begin += columns_of_part)
       parts.push_back(table_of_columns(table, begin, columns_of_part));
-    if (columns_of_part == 1 || std::ranges::all_of(parts, fits)) return parts;
+    if (std::ranges::all_of(parts, fits)) return parts;
   }
+  return {};
 }
 
 }  // namespace
@@ -203,7 +204,7 @@ std::string Table::text(const TextStyle& style, std::string_view indent) const {
     std::string parts;
     for (const Table& part : parts_within(*this, room))
       parts += (parts.empty() ? "" : "\n") + part.text(style, indent);
-    return parts;
+    if (!parts.empty()) return parts;
   }
   std::string out;
   /// A row, whose cells may take several lines.

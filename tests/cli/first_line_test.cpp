@@ -84,7 +84,7 @@ TEST_F(FirstLine, is_followed_by_more_with_all) {
        {"plan saxpy:n=1Mi --profile h200", "run saxpy:n=64Ki --device virtual:h200", "check --profile h200",
         "movers --profile h100", "predict saxpy:n=1Mi --profile h200", "profiles", "profiles show h200",
         "plan saxpy:n=1Mi --profile h200 --memory pageable"}) {
-    const Outcome brief = shiplap(command);
+    const Outcome brief = at(80, command);
     const Outcome all = at(80, std::string(command) + " --all");
     EXPECT_EQ(all.code, 0) << all.err;
     EXPECT_EQ(lines_in(all.out).front(), lines_in(brief.out).front()) << command;

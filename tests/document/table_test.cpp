@@ -61,8 +61,7 @@ TEST(Table, whose_numbers_are_wider_than_the_terminal_becomes_several_with_the_f
             "─────  ────────  ────────\n"
             "4 KiB  3.000 us  4.000 us\n");
   EXPECT_EQ(lines_of(table.text({.width = 80})).size(), 3u) << "one table where it fits";
-  for (const std::string& line : lines_of(table.text({.width = 10}, "  ")))
-    EXPECT_LE(display_width(line), 17u) << "two columns are the narrowest: " << line;
+  EXPECT_EQ(lines_of(table.text({.width = 10})).size(), 3u) << "one table where no part would fit";
 }
 
 TEST(Table, whose_rows_programs_look_for_keeps_them_in_one_line) {
