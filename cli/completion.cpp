@@ -7,6 +7,7 @@
 #include <array>
 #include <vector>
 
+#include "shiplap/device/device_name.hpp"
 #include "shiplap/profile/profile.hpp"
 #include "shiplap/strategy/strategy.hpp"
 #include "shiplap/workload/workload.hpp"
@@ -37,15 +38,13 @@ Words names_of_devices() {
 /// The GPUs of a device that could stand behind a comma: other numbers behind "cuda:0,", and the name of the profile
 /// again behind "virtual:h200,".
 Words further_gpus(std::string_view given) {
-  constexpr std::string_view cuda = "cuda:";
-  constexpr std::string_view simulated = "virtual:";
-  if (given.starts_with(simulated)) {
-    const std::string_view list = given.substr(simulated.size());
+  if (given.starts_with(virtual_prefix)) {
+    const std::string_view list = given.substr(virtual_prefix.size());
     return {std::string(list.substr(0, list.find(',')))};
   }
   Words numbers;
   constexpr int most_offered = 8;
-  if (given.starts_with(cuda))
+  if (given.starts_with(cuda_prefix))
     for (int gpu = 0; gpu < most_offered; ++gpu) numbers.push_back(std::to_string(gpu));
   return numbers;
 }
@@ -101,11 +100,11 @@ Words values_in_place_of(const CLI::Option& option, std::string_view given) {
   const bool is_device = option.get_name() == "--device";
   if (comma == std::string_view::npos || !(is_device || option.get_delimiter() == ',')) return values_of(option);
   const std::string_view begin = given.substr(0, comma + 1);
+  std::string_view listed = begin;
+  if (is_device) listed = begin.starts_with(cuda_prefix) ? begin.substr(cuda_prefix.size()) : std::string_view{};
   Words all;
   for (const std::string& value : is_device ? further_gpus(given) : values_of(option))
-    if (const bool is_cuda = begin.starts_with("cuda:");
-        !is_in_list(is_cuda ? begin.substr(begin.find(':') + 1) : is_device ? "" : begin, value))
-      all.push_back(std::string(begin) + value);
+    if (!is_in_list(listed, value)) all.push_back(std::string(begin) + value);
   return all;
 }
 

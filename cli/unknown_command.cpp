@@ -37,7 +37,6 @@ constexpr std::pair<std::string_view, std::string_view> other_options[]{{"--gpu"
                                                                         {"--format", "--json"},
                                                                         {"--verbose", "--all"},
                                                                         {"--why", "--all"},
-                                                                        {"--page-locked", "--memory pinned"},
                                                                         {"--unified", "--memory managed"}};
 
 /// The options that were probably meant by one of no similar spelling: one that takes the word as its value, as

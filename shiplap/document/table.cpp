@@ -202,8 +202,7 @@ std::string Table::text(const TextStyle& style, std::string_view indent) const {
       widths_within(*this, right, may_break_rows ? room : std::numeric_limits<std::size_t>::max());
   if (may_break_rows && columns.size() > 2 && width_of_line(widths) > room) {
     std::string parts;
-    for (const Table& part : parts_within(*this, room))
-      parts += (parts.empty() ? "" : "\n") + part.text(style, indent);
+    for (const Table& part : parts_within(*this, room)) parts += (parts.empty() ? "" : "\n") + part.text(style, indent);
     if (!parts.empty()) return parts;
   }
   std::string out;

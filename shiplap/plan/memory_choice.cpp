@@ -79,7 +79,8 @@ MemoryChoice choose_memory(const Job& job, const Profile& profile, const Limits&
   };
   add({.best = as_it_is.best()});
   for (const Candidate& candidate : as_it_is.candidates)
-    if (candidate.choice.strategy == "pageable" && !choice.plain_copies) choice.plain_copies = candidate.predicted.value;
+    if (candidate.choice.strategy == "pageable" && !choice.plain_copies)
+      choice.plain_copies = candidate.predicted.value;
 
   const Seconds a_run_as_it_is = as_it_is.best().predicted.value;
   std::string why_not;

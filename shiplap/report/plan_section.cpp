@@ -123,10 +123,9 @@ Table best_of_strategies(const PlanView& view) {
   };
   const std::string also = alike > 0 ? fmt::format("{} more of {}", alike, view.chosen.choice.strategy) : "";
   if (std::ranges::any_of(view.ranking.candidates, is_other_tie))
-    table.notes.push_back(fmt::format("tie: its interval overlaps the choice's{}.",
-                                      alike > 0 ? fmt::format(", as {} of {}", alike == 1 ? "does that" : "do those",
-                                                              also)
-                                                : ""));
+    table.notes.push_back(
+        fmt::format("tie: its interval overlaps the choice's{}.",
+                    alike > 0 ? fmt::format(", as {} of {}", alike == 1 ? "does that" : "do those", also) : ""));
   else if (alike > 0)
     table.notes.push_back(fmt::format("The interval{} of {} overlap{} the choice's: a tie.", alike == 1 ? "" : "s",
                                       also, alike == 1 ? "s" : ""));
@@ -184,19 +183,21 @@ Table losses_of(const PlanView& view) {
 std::string gain_of_pinning(const PlanView& view) {
   const MemoryWay* const left = view.memory ? view.memory->find(Preparation::none) : nullptr;
   const MemoryWay* const registered = view.memory ? view.memory->find(Preparation::registered) : nullptr;
-  std::string text = view.pins ? fmt::format("The arrays are pageable, and pinning them takes {} once, which is not in "
-                                             "these times.",
-                                             to_string(view.pinning))
+  std::string text = view.pins ? fmt::format(
+                                     "The arrays are pageable, and pinning them takes {} once, which is not in "
+                                     "these times.",
+                                     to_string(view.pinning))
                                : "";
   if (left == nullptr || registered == nullptr) return text;
   if (view.pins)
     return text + fmt::format(" Left as they are, a run takes {} by {}.", to_string(left->best.predicted.value),
                               left->best.choice.strategy);
-  return fmt::format("Registering the arrays takes {} once, and a run then {} by {}.", to_string(registered->setup_time),
-                     to_string(registered->best.predicted.value), short_name(registered->best.choice));
+  return fmt::format("Registering the arrays takes {} once, and a run then {} by {}.",
+                     to_string(registered->setup_time), to_string(registered->best.predicted.value),
+                     short_name(registered->best.choice));
 }
 
-Table kernel_alone(const KernelRates& kernel) {
+Table table_of_kernel(const KernelRates& kernel) {
   return {.title = "The kernel alone", .columns = {{"what is predicted"}}, .rows = {{Cell(to_string(kernel))}}};
 }
 
@@ -261,7 +262,7 @@ Section plan_section(const PlanView& view, const std::string& source) {
   section.details.emplace_back(all_candidates(view));
   if (view.memory) section.details.emplace_back(doings_of(*view.memory));
   section.details.emplace_back(losses_of(view));
-  if (ranking.kernel) section.details.emplace_back(kernel_alone(*ranking.kernel));
+  if (ranking.kernel) section.details.emplace_back(table_of_kernel(*ranking.kernel));
   section.details.emplace_back(refused_of(ranking.refused));
   section.details.emplace_back(assumptions_of(ranking.assumptions));
   return section;

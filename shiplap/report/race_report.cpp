@@ -46,8 +46,7 @@ std::string race_report(const std::string& job, const RaceResult& result, const 
     const bool has_run = !finalist.seconds.empty();
     const Seconds observed{has_run ? median(finalist.seconds) : 0};
     std::vector<Cell> cells{shows_all ? to_string(finalist.choice) : document::short_name(finalist.choice),
-                            with_interval(finalist.predicted), has_run ? to_string(observed) : "–",
-                            outcome(result, f)};
+                            with_interval(finalist.predicted), has_run ? to_string(observed) : "–", outcome(result, f)};
     if (!result.simulated) cells.emplace_back(has_run ? signed_percent(finalist.predicted.value / observed - 1) : "–");
     table.add(std::move(cells));
   }

@@ -65,9 +65,9 @@ std::string sentences(const std::vector<JobRegret>& jobs) {
   return fmt::format(
       "The plan's choice is within 2 % of the sweep's best in {} of {} jobs{} (worst {}), the race's in {} (worst {}). "
       "A probe took {} (at most {}), the runs of a race {} (at most {}), a race with its preparation {}.",
-      percent(s.plan_within_2), s.jobs, simulated ? ", all simulated" : "",
-      signed_percent(s.plan_worst), percent(s.race_within_2), signed_percent(s.race_worst),
-      to_string(Seconds{median(probe)}), to_string(Seconds{std::ranges::max(probe)}), to_string(Seconds{median(ran)}),
+      percent(s.plan_within_2), s.jobs, simulated ? ", all simulated" : "", signed_percent(s.plan_worst),
+      percent(s.race_within_2), signed_percent(s.race_worst), to_string(Seconds{median(probe)}),
+      to_string(Seconds{std::ranges::max(probe)}), to_string(Seconds{median(ran)}),
       to_string(Seconds{std::ranges::max(ran)}), to_string(Seconds{median(took)}));
 }
 

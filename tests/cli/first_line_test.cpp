@@ -80,10 +80,9 @@ TEST_F(FirstLine, of_every_command_answers_and_few_lines_follow_none_of_them_wid
 }
 
 TEST_F(FirstLine, is_followed_by_more_with_all) {
-  for (const char* command :
-       {"plan saxpy:n=1Mi --profile h200", "run saxpy:n=64Ki --device virtual:h200", "check --profile h200",
-        "movers --profile h100", "predict saxpy:n=1Mi --profile h200", "profiles", "profiles show h200",
-        "plan saxpy:n=1Mi --profile h200 --memory pageable"}) {
+  for (const char* command : {"plan saxpy:n=1Mi --profile h200", "run saxpy:n=64Ki --device virtual:h200",
+                              "check --profile h200", "movers --profile h100", "predict saxpy:n=1Mi --profile h200",
+                              "profiles", "profiles show h200", "plan saxpy:n=1Mi --profile h200 --memory pageable"}) {
     const Outcome brief = at(80, command);
     const Outcome all = at(80, std::string(command) + " --all");
     EXPECT_EQ(all.code, 0) << all.err;

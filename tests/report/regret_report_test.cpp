@@ -32,7 +32,8 @@ TEST(RegretReport, begins_with_how_good_the_choices_are_and_says_when_they_were_
   EXPECT_THAT(regret_report(observed),
               StartsWith("The plan's choice is within 2 % of the sweep's best in 100 % of 1 jobs (worst"));
   EXPECT_THAT(regret_report(observed), Not(HasSubstr("simulated")));
-  EXPECT_THAT(regret_report({job_that_ran(true)}, {.width = 120}), HasSubstr("of 1 jobs, all simulated (worst +1.0 %)"));
+  EXPECT_THAT(regret_report({job_that_ran(true)}, {.width = 120}),
+              HasSubstr("of 1 jobs, all simulated (worst +1.0 %)"));
 }
 
 }  // namespace
