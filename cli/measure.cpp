@@ -221,9 +221,8 @@ void run_measure(const MeasureFlags& flags) {
   if (flags.json) {
     print_json(to_json(measured.profile));
   } else {
-    if (const std::string simulated = simulation_note(measured.profile); !whole && !simulated.empty())
-      print(wrap(simulated, style.width) + "\n\n");
-    print(whole ? profile_text(measured.profile, detail) : measurements_report(measured.result.measurements, style));
+    print(whole ? profile_text(measured.profile, detail)
+                : measurements_report(measured.result.measurements, style, simulation_note(measured.profile)));
     if (!flags.output.empty()) print(fmt::format("\nprofile written to {}\n", printable(flags.output)));
   }
   print_to_stderr(skips_report(measured.result));

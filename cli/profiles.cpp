@@ -141,8 +141,8 @@ void run_profiles(const ProfilesOptions& options) {
   if (options.json)
     print_json(to_json(profile));
   else
-    print(profile_text(profile, detail) + bold("\nwhat it can do\n", style_of_stdout()) + "  " +
-          wrap(abilities(profile), style_of_stdout().width - 2, "  ") + "\n");
+    print(profile_text(profile, detail) + "\n" +
+          wrap(fmt::format("What it can do: {}.", abilities(profile)), style_of_stdout().width) + "\n");
 }
 
 }  // namespace shiplap::cli

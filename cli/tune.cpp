@@ -29,6 +29,7 @@ void add_tune(CLI::App& app) {
                                    "write the measured kernel times to this file, for --kernel-profile"),
                FileUse::write)
       ->type_name("FILE");
+  add_all_flag(*command, flags->all, "show every candidate of the race");
   add_json_flag(*command, flags->json);
   command->footer(
       "Candidates run in turn and are dropped when they are significantly slower than the fastest. The cache key is "
@@ -39,6 +40,7 @@ void add_tune(CLI::App& app) {
 }
 
 void run_tune(const TuneFlags& flags) {
+  const document::Detail detail = detail_of(flags.all, flags.json);
   const Workload workload = workload_of(flags.workload);
   PlanOptions options = plan_options_of(flags.choice, flags.use, workload.job);
   if (!(options.race > Seconds{0})) throw UsageError("--race 0: a race takes time; give more than none");
@@ -66,7 +68,7 @@ void run_tune(const TuneFlags& flags) {
     json["device"] = info.id;
     return print_json(json);
   }
-  print(race_report(made.job.name, *made.race, style_of_stdout()));
+  print(race_report(made.job.name, *made.race, style_of_stdout(), detail));
   show_simulation(opened, node, false);
 }
 

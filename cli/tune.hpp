@@ -14,6 +14,7 @@ struct TuneFlags {
   UseFlags use{.race = "1s"};
   NodeFlags node;
   std::string write_kernel;
+  bool all = false;
   bool json = false;
 };
 void add_tune(CLI::App&);

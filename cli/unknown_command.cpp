@@ -10,8 +10,10 @@
 #include <utility>
 #include <vector>
 
+#include "cli/completion.hpp"
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/spelling.hpp"
+#include "shiplap/strategy/strategy.hpp"
 
 namespace shiplap::cli {
 namespace {
@@ -25,6 +27,36 @@ constexpr std::pair<std::string_view, std::string_view> other_names[]{{"adapt", 
                                                                       {"bench", "measure"},
                                                                       {"explain", "run --explain"},
                                                                       {"simulate", "run --device virtual:h200"}};
+
+/// Options of other tools, or of other commands, and the option that does it here.
+constexpr std::pair<std::string_view, std::string_view> other_options[]{{"--gpu", "--device cuda:0"},
+                                                                        {"--simulate", "--device virtual:h200"},
+                                                                        {"--iterations", "--repeat"},
+                                                                        {"--iters", "--repeat"},
+                                                                        {"--runs", "--reuse"},
+                                                                        {"--format", "--json"},
+                                                                        {"--verbose", "--all"},
+                                                                        {"--why", "--all"},
+                                                                        {"--unified", "--memory managed"}};
+
+/// The options that were probably meant by one of no similar spelling: one that takes the word as its value, as
+/// `--memory pageable` for `--pageable`, or one that does what another tool calls so.
+std::vector<std::string> options_for(std::string_view given, const CLI::App& command) {
+  const std::string word(given.substr(std::min<std::size_t>(given.size(), 2)));
+  std::vector<std::string> meant;
+  for (const CLI::Option* option : command.get_options())
+    if (!option->get_lnames().empty())
+      if (const std::vector<std::string> values = members_of(option->get_type_name());
+          std::ranges::find(values, word) != values.end())
+        meant.push_back(fmt::format("--{} {}", option->get_lnames().front(), word));
+  if (command.get_option_no_throw("--strategy") != nullptr && meant.empty() &&
+      std::ranges::find(strategies(), word, &Strategy::name) != strategies().end())
+    meant.push_back("--strategy " + word);
+  for (const auto& [other, here] : other_options)
+    if (given == other && command.get_option_no_throw(std::string(here.substr(0, here.find(' ')))) != nullptr)
+      meant.emplace_back(here);
+  return meant;
+}
 
 std::vector<std::string> names_of(const std::vector<const CLI::App*>& commands) {
   std::vector<std::string> known;
@@ -66,7 +98,11 @@ std::string message_on_unexpected(const CLI::App& program) {
   const std::vector<std::string> given = program.remaining(true);
   std::string hint;
   for (const std::string& argument : given)
-    if (argument.starts_with("--")) hint += did_you_mean(argument.substr(0, argument.find('=')), known);
+    if (argument.starts_with("--")) {
+      const std::string name = argument.substr(0, argument.find('='));
+      const std::vector<std::string> meant = options_for(name, *app);
+      hint += meant.empty() ? did_you_mean(name, known) : fmt::format("did you mean {}? ", fmt::join(meant, " or "));
+    }
   return fmt::format(
       "\"{}\" is not expected here; {}({} --help lists all options)", fmt::join(given, " "), hint,
       app->get_name() == program.get_name() ? program.get_name() : program.get_name() + " " + app->get_name());

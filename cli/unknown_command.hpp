@@ -11,8 +11,8 @@ namespace shiplap::cli {
 /// no command. The message names the commands of similar spelling, or all of them.
 void require_known_command(const CLI::App&, int argc, const char* const* argv);
 
-/// The message on arguments that no command expects, in the order in which they were given, with the options of
-/// similar spelling.
+/// The message on arguments that no command expects, in the order in which they were given, with the options
+/// that were probably meant.
 std::string message_on_unexpected(const CLI::App&);
 
 }  // namespace shiplap::cli

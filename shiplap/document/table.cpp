@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <sstream>
 
 #include "shiplap/core/error.hpp"
@@ -115,6 +116,40 @@ std::vector<std::size_t> widths_within(const Table& table, const std::vector<boo
   return widths;
 }
 
+/// The columns that a line of a table takes.
+std::size_t width_of_line(const std::vector<std::size_t>& widths) {
+  return std::accumulate(widths.begin(), widths.end(), 2 * std::max<std::size_t>(widths.size(), 1) - 2);
+}
+
+/// The first column and `count` columns from `begin` on.
+Table table_of_columns(const Table& table, std::size_t begin, std::size_t count) {
+  Table part;
+  const auto take = [&](const auto& from, auto& to) {
+    to.push_back(from.front());
+    for (std::size_t c = begin; c < std::min(begin + count, table.columns.size()); ++c) to.push_back(from[c]);
+  };
+  take(table.columns, part.columns);
+  for (const auto& row : table.rows) take(row, part.rows.emplace_back());
+  return part;
+}
+
+/// A table whose numbers do not fit side by side as several tables, each with the first column: as few as are no wider
+/// than `width`, with about as many columns each. None where a cell alone is too wide, such as the path of a file.
+std::vector<Table> parts_within(const Table& table, std::size_t width) {
+  const std::size_t others = table.columns.size() - 1;
+  const auto fits = [&](const Table& part) {
+    return width_of_line(widths_within(part, right_aligned(part), width)) <= width;
+  };
+  for (std::size_t count = 2; count <= others; ++count) {
+    const std::size_t columns_of_part = (others + count - 1) / count;
+    std::vector<Table> parts;
+    for (std::size_t begin = 1; begin <= others; begin += columns_of_part)
+      parts.push_back(table_of_columns(table, begin, columns_of_part));
+    if (std::ranges::all_of(parts, fits)) return parts;
+  }
+  return {};
+}
+
 }  // namespace
 
 std::size_t display_width(std::string_view text) {
@@ -165,6 +200,11 @@ std::string Table::text(const TextStyle& style, std::string_view indent) const {
   const std::size_t room = style.width - std::min(style.width, display_width(indent));
   const std::vector<std::size_t> widths =
       widths_within(*this, right, may_break_rows ? room : std::numeric_limits<std::size_t>::max());
+  if (may_break_rows && columns.size() > 2 && width_of_line(widths) > room) {
+    std::string parts;
+    for (const Table& part : parts_within(*this, room)) parts += (parts.empty() ? "" : "\n") + part.text(style, indent);
+    if (!parts.empty()) return parts;
+  }
   std::string out;
   /// A row, whose cells may take several lines.
   const auto add_row = [&](const auto& cell, const auto& dressed) {
@@ -228,6 +268,25 @@ std::string wrap(std::string_view text, std::size_t width, std::string_view inde
     }
     out += word;
   }
+  return out;
+}
+
+std::string wrap_if_wider(std::string_view line, std::size_t width, std::string_view indent) {
+  if (display_width(line) <= width) return std::string(line);
+  const std::size_t spaces = std::min({line.find_first_not_of(' '), indent.size(), width});
+  const std::string begin(line.substr(0, spaces));
+  std::string out = begin;
+  for (const char character : wrap(line.substr(spaces), width - spaces, indent.substr(spaces))) {
+    out += character;
+    if (character == '\n') out += begin;
+  }
+  return out;
+}
+
+std::string bold_lines(std::string_view text, const TextStyle& style) {
+  std::string out;
+  std::istringstream lines{std::string(text)};
+  for (std::string line; std::getline(lines, line);) out += bold(line, style) + "\n";
   return out;
 }
 

@@ -64,7 +64,7 @@ struct Table {
   bool empty() const { return rows.empty(); }
   /// The titles of the columns, a rule, and the rows. Two spaces separate columns, and no line ends with spaces. Every
   /// line starts with `indent`. A table that is wider than the style breaks its titles and texts into further lines if
-  /// it may.
+  /// it may; where its numbers alone are wider, it becomes several tables that each have the first column.
   std::string text(const TextStyle& = {}, std::string_view indent = "") const;
   /// The columns and rows in Markdown, with vertical bars in cells escaped.
   std::string markdown() const;
@@ -74,9 +74,14 @@ struct Table {
 /// the first start with `indent`. The last line has no newline.
 std::string wrap(std::string_view text, std::size_t width, std::string_view indent = "");
 
+/// The line as it is where it is no wider than `width`, else broken as by `wrap`. It and `indent` begin with spaces.
+std::string wrap_if_wider(std::string_view line, std::size_t width, std::string_view indent = "");
+
 /// The text in bold if the style has colour, else as it is.
 std::string bold(std::string_view text, const TextStyle&);
 std::string dim(std::string_view text, const TextStyle&);
+/// The lines of the text, each as `bold` has it and with a newline.
+std::string bold_lines(std::string_view text, const TextStyle&);
 
 /// The value and half the width of its interval, as in "5.573 ± 0.062 ms"; an exact value has no "±". The value has 4
 /// significant digits and decides the unit.

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <sstream>
-
 namespace shiplap::document {
 namespace {
 
@@ -23,14 +21,11 @@ std::vector<const Table*> tables_of(const Section& section, Detail detail, bool 
 
 std::string text(const Section& section, const TextStyle& style, Detail detail) {
   std::string out = section.headlines.empty() ? bold(section.title, style) + "\n" : "";
-  for (const Headline& headline : section.headlines) {
-    std::istringstream lines(wrap(headline.sentence, style.width));
-    for (std::string line; std::getline(lines, line);) out += bold(line, style) + "\n";
-  }
+  for (const Headline& headline : section.headlines) out += bold_lines(wrap(headline.sentence, style.width), style);
   for (const std::string& sentence : section.sentences) out += wrap(sentence, style.width) + "\n";
   for (const Table* table : tables_of(section, detail, true)) {
     out += "\n";
-    if (!table->title.empty()) out += bold(table->title, style) + "\n";
+    out += bold_lines(wrap(table->title, style.width), style);
     out += table->text(style, "  ");
     for (const std::string& note : table->notes) out += "  " + wrap(note, style.width - 2, "  ") + "\n";
   }

@@ -29,8 +29,8 @@ const std::vector<Cause>& causes() {
       {{"kernels that read host memory", "kernels that write host memory"},
        "an IOMMU that translates, or host memory in pages of 4 KiB"},
       {{"kernels that read host memory"}, "an IOMMU that translates, or memory on the far socket"},
-      {{"copies to the GPU beside copies from it"}, "host memory that is busy or too slow for both directions"},
-      {{"copies from the GPU beside copies to it"}, "host memory that is busy or too slow for both directions"}};
+      {{"copies to the GPU while copies from it run"}, "host memory that is busy or too slow for both directions"},
+      {{"copies from the GPU while copies to it run"}, "host memory that is busy or too slow for both directions"}};
   return all;
 }
 

@@ -119,8 +119,8 @@ void check_link(const Profile& profile, const LinkModel* link, Checks& checks) {
     return link && (link->*way).duplex ? bytes_per_second((link->*way).duplex->per_byte.value) : 0;
   };
   const std::string slow_both = possible(profile, {host_memory, one_engine, shared_switch});
-  bandwidth("copies to the GPU beside copies from it", beside(&LinkModel::h2d), h2d, " alone", of_duplex, slow_both);
-  bandwidth("copies from the GPU beside copies to it", beside(&LinkModel::d2h), d2h, " alone", of_duplex, slow_both);
+  bandwidth("copies to the GPU while copies from it run", beside(&LinkModel::h2d), h2d, " alone", of_duplex, slow_both);
+  bandwidth("copies from the GPU while copies to it run", beside(&LinkModel::d2h), d2h, " alone", of_duplex, slow_both);
 
   const auto fastest = [&](std::vector<ZeroCopyRate> ZeroCopyModel::*rows) {
     double best = 0;

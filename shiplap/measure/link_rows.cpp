@@ -98,9 +98,8 @@ std::vector<PrimitiveRow> link_rows() {
   rows.add_each_way("copy.pinned.{h2d|d2h}", "one copy from {pinned memory to the GPU|the GPU to pinned memory}",
                     copy_points, copy_of(MemoryKind::pinned));
   rows.add_each_way("burst.pinned.{h2d|d2h}", "copies {to|from} the GPU back to back", burst_points, burst_of);
-  rows.add_each_way("duplex.pinned.{h2d|d2h}",
-                    "copies {to|from} the GPU back to back concurrent with copies {from|to} it", duplex_points,
-                    [](CopyDirection way, MeasurableDevice&, const Arguments& arguments) {
+  rows.add_each_way("duplex.pinned.{h2d|d2h}", "copies {to|from} the GPU back to back while copies {from|to} it run",
+                    duplex_points, [](CopyDirection way, MeasurableDevice&, const Arguments& arguments) {
                       return duplex_burst(way, bytes(arguments), whole(arguments, "copies"));
                     });
   rows.add_each_way("waiting.pinned.{h2d|d2h}",

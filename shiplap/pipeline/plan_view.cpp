@@ -23,6 +23,7 @@ PlanView plan_view(const Plan& plan) {
                 .pinning = plan.pinning};
   if (plan.memory) view.memory = *plan.memory;
   if (plan.race) view.race = *plan.race;
+  view.virtual_device = plan.virtual_device;
   return view;
 }
 
@@ -43,6 +44,7 @@ void describe(V& v, R& view) {
   v.field("race", view.race, "the race that chose; null when the predictions chose");
   v.only_if(view.profile_origin.has_value(), "profile_origin", view.profile_origin,
             "where the figures of the profile come from");
+  v.added("virtual_device", view.virtual_device, "id of the virtual device of the node; empty without one");
 }
 
 Json to_json(const JobShape& shape) { return write_record(shape); }

@@ -32,7 +32,7 @@ std::string why_not_the_fastest(const Ranking& ranking) {
   const Candidate& fastest = ranking.candidates.front();
   const Seconds value = ranking.best().predicted.value;
   const double gain = percent_of(value - fastest.predicted.value, value);
-  return fmt::format("{} is predicted {} faster. Predictions are off by about as much, and the choice is simpler: {}. ",
+  return fmt::format(" {} is predicted {} faster. Predictions are off by about as much, and the choice is simpler: {}.",
                      to_string(fastest.choice), gain < 0.01 ? "less than 0.01 %" : fmt::format("{:.2g} %", gain),
                      ranking.simpler);
 }
@@ -53,10 +53,9 @@ std::string beside_ideal_overlap(const Candidate& candidate, const IdealOverlap&
 std::string explain(const Ranking& ranking) {
   const Candidate& best = ranking.best();
   const auto [engine, busy] = busiest_engine(best.timeline);
-  std::string text = why_not_the_fastest(ranking);
-  text += fmt::format("{} is {}. The bound is {} (link {}, kernel {}).", to_string(best.choice),
-                      beside_ideal_overlap(best, ranking.ideal_overlap), to_string(ranking.bound.time),
-                      to_string(ranking.bound.link), to_string(ranking.bound.kernel));
+  std::string text = fmt::format("{} is {}. The bound is {} (link {}, kernel {}).", to_string(best.choice),
+                                 beside_ideal_overlap(best, ranking.ideal_overlap), to_string(ranking.bound.time),
+                                 to_string(ranking.bound.link), to_string(ranking.bound.kernel));
   if (const double percent = percent_of(busy, best.predicted.value); percent >= 0.5)
     text += fmt::format(" {} is busy for {:.0f} % of the predicted time.", to_string(engine), percent);
   if (best.predicted_by == PredictedBy::closed_form)
@@ -64,18 +63,7 @@ std::string explain(const Ranking& ranking) {
                         best.why_not_simulated);
   if (best.distance.total.count() > 0)
     text += fmt::format(" The largest part of the time above ideal overlap is {}.", largest_cause(best.distance));
-  const auto other = std::find_if(ranking.candidates.begin(), ranking.candidates.end(), [&](const Candidate& c) {
-    return c.choice.strategy != best.choice.strategy && c.predicted.value >= best.predicted.value;
-  });
-  if (other != ranking.candidates.end())
-    text += fmt::format(" {} would take {}, {:.2f} times as long.", to_string(other->choice),
-                        to_string(other->predicted.value), other->predicted.value / best.predicted.value);
-  const auto ties = std::count_if(ranking.candidates.begin() + 1, ranking.candidates.end(),
-                                  [](const Candidate& c) { return c.tied_with_fastest; });
-  if (ties > 0)
-    text += fmt::format(" The prediction interval{} of {} other choice{} overlap{} that of the fastest: a tie.",
-                        ties == 1 ? "" : "s", ties, ties == 1 ? "" : "s", ties == 1 ? "s" : "");
-  return text;
+  return text + why_not_the_fastest(ranking);
 }
 
 }  // namespace shiplap

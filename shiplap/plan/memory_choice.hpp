@@ -52,6 +52,8 @@ struct MemoryChoice {
   std::uint64_t runs = 1;       ///< number of runs over the same arrays
   std::vector<MemoryWay> ways;  ///< by `total_time`, the fastest first; equally fast ones with the least effort first
   std::vector<UnknownWay> unknown;  ///< the other ways
+  /// Predicted time of a run by plain copies of the arrays as they are; nullopt when that was not predicted.
+  std::optional<Seconds> plain_copies{};
   /// The ranking for pinned arrays; nullopt when no strategy can do the job with them.
   std::optional<Ranking> pinned{};
   /// The way with this preparation; null when its times are unknown.

@@ -10,7 +10,7 @@ namespace {
 
 Plot times_of_batches(const Replay& log) {
   Plot plot{.title = "Time of each batch",
-            .note = "One colour for each choice. A batch may run beside others.",
+            .note = "One colour for each choice. Batches may run at the same time.",
             .x = {.label = "batch", .unit = ""},
             .y = {.label = "time", .unit = "s"}};
   for (const Choice& choice : log.table.choices) plot.series.push_back({.name = to_string(choice), .is_line = false});

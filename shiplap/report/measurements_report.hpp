@@ -10,9 +10,11 @@
 
 namespace shiplap {
 
-/// Measured points as a table: primitive and arguments, median with its interval, spread, number of samples, the clock
-/// that timed the point (events or host), and whether its bytes were verified.
-std::string measurements_report(std::span<const Measurement>, const TextStyle& = {});
+/// The shortest and the longest time and the highest rate, and measured points as a table: primitive and arguments,
+/// median with its interval, spread, number of samples, the clock that timed the point (events or host), and whether
+/// its bytes were verified. `simulation` is what to say of a simulated device, else "".
+std::string measurements_report(std::span<const Measurement>, const TextStyle& = {},
+                                const std::string& simulation = {});
 
 /// One line for each reason why primitives were skipped and for each failed point; "" without any.
 std::string skips_report(const MeasureResult&, const TextStyle& = {});

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "shiplap/report/choice_name.hpp"
+
 namespace shiplap {
 namespace {
 
@@ -53,7 +55,7 @@ Table models_table(std::span<const ModelComparison> comparisons) {
     table.columns.push_back({title, Align::right});
   }
   for (const ModelComparison& comparison : comparisons) {
-    std::vector<Cell> cells{to_string(comparison.choice)};
+    std::vector<Cell> cells{document::short_name(comparison.choice)};
     for (const std::string& model : models) {
       const auto found = std::ranges::find(comparison.models, model, &ModelPrediction::model);
       cells.emplace_back(found != comparison.models.end() && found->time ? to_string(*found->time) : "–");
@@ -66,7 +68,8 @@ Table models_table(std::span<const ModelComparison> comparisons) {
 std::string models_report(std::span<const ModelComparison> comparisons, const TextStyle& style) {
   std::string out;
   for (const ModelComparison& comparison : comparisons) {
-    out += fmt::format("{}{}\n", out.empty() ? "" : "\n", bold(to_string(comparison.choice), style));
+    out += out.empty() ? "" : "\n";
+    out += bold_lines(wrap(to_string(comparison.choice), style.width, "  "), style);
     Table table{.columns = {{"model"},
                             {"form"},
                             {"predicted", Align::right},

@@ -14,10 +14,10 @@ namespace shiplap {
 /// each answer that it cannot give.
 std::string paper_answers_report(std::span<const PaperAnswer>, const TextStyle& = {});
 
+/// The time by each model for each choice, which has its short name, in one table.
+Table models_table(std::span<const ModelComparison>);
 /// For each choice a table of the models with the parts of their times, and a table of the quantities by which the
 /// simulated time grows by at least 0.005 % for 1 %.
-/// The time by each model for each choice, in one table.
-Table models_table(std::span<const ModelComparison>);
 
 std::string models_report(std::span<const ModelComparison>, const TextStyle& = {});
 

@@ -175,7 +175,7 @@ std::string movers_report(const MoverTable& table, const TextStyle& style, docum
                            {"time", Align::right},
                            {"rate", Align::right},
                            {"next", Align::left},
-                           {"rate", Align::right},
+                           {"its rate", Align::right},
                            {"host/block", Align::right},
                            {"neighbour loses", Align::right}}};
     const BlockSet& set = row->set;

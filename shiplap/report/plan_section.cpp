@@ -6,20 +6,12 @@
 
 #include "shiplap/document/text.hpp"
 #include "shiplap/pipeline/plan_view.hpp"
+#include "shiplap/report/choice_name.hpp"
 #include "shiplap/report/quantity.hpp"
 #include "shiplap/report/sections.hpp"
 
 namespace shiplap::document {
 namespace {
-
-/// The choice in as few words as tell it from those of other strategies, as in "streams, 13 chunks".
-std::string short_name(const Choice& choice) {
-  std::string name = choice.strategy;
-  if (choice.chunks > 1) name += fmt::format(", {} chunks", choice.chunks);
-  if (choice.gpus > 1) name += fmt::format(" on each of {} GPUs", choice.gpus);
-  if (choice.threads > 0) name += fmt::format(", {} thread{} each way", choice.threads, choice.threads == 1 ? "" : "s");
-  return choice.graph ? name + ", as a graph" : name;
-}
 
 /// What a program does that knows nothing better with arrays in this memory.
 struct Baseline {
@@ -36,14 +28,20 @@ std::optional<KeyNumber> gain_of(const PlanView& view) {
   const auto gain = [&](Seconds other, std::string label) {
     return KeyNumber{fmt::format("{:.2f} times", other / view.chosen.predicted.value), std::move(label)};
   };
+  const auto baseline_for = [](ArrayMemory memory) -> const Baseline& {
+    return *std::ranges::find(baselines, memory, &Baseline::memory);
+  };
   if (view.pins) {
-    const MemoryWay* const left = view.memory ? view.memory->find(Preparation::none) : nullptr;
+    if (!view.memory) return std::nullopt;
+    if (view.memory->plain_copies)
+      return gain(*view.memory->plain_copies,
+                  fmt::format("as fast a run as {}", baseline_for(ArrayMemory::pageable).name));
+    const MemoryWay* const left = view.memory->find(Preparation::none);
     if (left == nullptr) return std::nullopt;
     return gain(left->best.predicted.value,
                 fmt::format("as fast a run as {} from pageable arrays", left->best.choice.strategy));
   }
-  const ArrayMemory memory = find_strategy(view.chosen.choice.strategy).memory;
-  const Baseline& baseline = *std::ranges::find(baselines, memory, &Baseline::memory);
+  const Baseline& baseline = baseline_for(find_strategy(view.chosen.choice.strategy).memory);
   if (view.chosen.choice.strategy == baseline.strategy) return std::nullopt;
   for (const Candidate& candidate : view.ranking.candidates)
     if (candidate.choice.strategy == baseline.strategy && candidate.predicted.value > view.chosen.predicted.value)
@@ -63,7 +61,8 @@ Headline answer_of(const PlanView& view) {
   Headline answer{
       .verdict = fmt::format("{} {}", view.pins ? "Pin the arrays and use" : "Use", short_name(view.chosen.choice)),
       .numbers = {{time_cell(view.chosen.predicted).text,
-                   view.ranking.assumed_link ? "predicted with the assumed link" : "predicted"}}};
+                   fmt::format("predicted{}{}", view.ranking.assumed_link ? " with the assumed link" : "",
+                               view.virtual_device.empty() ? "" : " (simulated GPU)")}}};
   if (const std::optional<KeyNumber> gain = gain_of(view)) answer.numbers.push_back(*gain);
   answer.numbers.push_back({percent(view.chosen.predicted.value / view.ranking.bound.time - 1),
                             fmt::format("above the bound ({})", view.ranking.bound.set_by())});
@@ -81,11 +80,16 @@ std::string what_is_predicted(const PlanView& view) {
                         to_string(view.shape->bytes_out), to_string(view.shape->memory));
   text += fmt::format(" on profile {} ({})", ranking.profile, ranking.profile_hash);
   if (!ranking.kernel_cost_origin.empty()) text += ", kernel time " + ranking.kernel_cost_origin;
-  return text + (ranking.kernel ? fmt::format(": {}.", to_string(*ranking.kernel)) : ".");
+  return text + (ranking.kernel ? fmt::format(": {}.", to_string(ranking.kernel->time)) : ".");
 }
 
-std::string remark_on(const Candidate& candidate, bool is_choice = false) {
-  std::string remark = is_choice ? "→ the choice" : candidate.tied_with_fastest ? "tie" : "";
+/// Whether the prediction intervals overlap, so that the profile cannot tell which one is faster.
+bool is_tie(const Candidate& one, const Candidate& other) {
+  return one.predicted.low <= other.predicted.high && other.predicted.low <= one.predicted.high;
+}
+
+std::string remark_on(const Candidate& candidate, const Candidate& chosen) {
+  std::string remark = candidate.choice == chosen.choice ? "→ the choice" : is_tie(candidate, chosen) ? "tie" : "";
   if (candidate.predicted_by == PredictedBy::closed_form) remark += remark.empty() ? "closed form" : ", closed form";
   return remark;
 }
@@ -108,10 +112,23 @@ Table best_of_strategies(const PlanView& view) {
     const bool is_choice = candidate.choice == view.chosen.choice;
     if (!is_choice && std::ranges::find(listed, candidate.choice.strategy) != listed.end()) continue;
     if (!is_choice) listed.push_back(candidate.choice.strategy);
-    add(candidate, remark_on(candidate, is_choice));
+    add(candidate, remark_on(candidate, view.chosen));
   }
-  if (view.race && std::ranges::any_of(view.ranking.candidates, &Candidate::tied_with_fastest))
-    table.notes.push_back("tie: the prediction intervals overlap, so the profile cannot tell which one is faster");
+  const auto alike = std::ranges::count_if(view.ranking.candidates, [&](const Candidate& candidate) {
+    return candidate.choice.strategy == view.chosen.choice.strategy && candidate.choice != view.chosen.choice &&
+           is_tie(candidate, view.chosen);
+  });
+  const auto is_other_tie = [&](const Candidate& candidate) {
+    return candidate.choice.strategy != view.chosen.choice.strategy && is_tie(candidate, view.chosen);
+  };
+  const std::string also = alike > 0 ? fmt::format("{} more of {}", alike, view.chosen.choice.strategy) : "";
+  if (std::ranges::any_of(view.ranking.candidates, is_other_tie))
+    table.notes.push_back(
+        fmt::format("tie: its interval overlaps the choice's{}.",
+                    alike > 0 ? fmt::format(", as {} of {}", alike == 1 ? "does that" : "do those", also) : ""));
+  else if (alike > 0)
+    table.notes.push_back(fmt::format("The interval{} of {} overlap{} the choice's: a tie.", alike == 1 ? "" : "s",
+                                      also, alike == 1 ? "s" : ""));
   return table;
 }
 
@@ -130,7 +147,7 @@ Table all_candidates(const PlanView& view) {
     table.add({count_cell(++rank), to_string(candidate.choice), time_cell(candidate.predicted),
                bound > 0 ? Cell(fmt::format("{:.3f}", ratio), ratio) : Cell("–"),
                candidate.closed_form ? time_cell(Interval<Seconds>::exact(*candidate.closed_form)) : Cell("–"),
-               remark_on(candidate, candidate.choice == view.chosen.choice)});
+               remark_on(candidate, view.chosen)});
   }
   table.notes = {
       "Predicted times with 90 % prediction intervals; closed form: by the papers' equations. The bound counts every "
@@ -160,6 +177,28 @@ Table losses_of(const PlanView& view) {
   table.notes = {fmt::format("Ideal overlap is whole copies of pinned arrays, or one launch over all items: {}.",
                              to_string(ideal))};
   return table;
+}
+
+/// What a run takes with the arrays as they are and registered, where both are known.
+std::string gain_of_pinning(const PlanView& view) {
+  const MemoryWay* const left = view.memory ? view.memory->find(Preparation::none) : nullptr;
+  const MemoryWay* const registered = view.memory ? view.memory->find(Preparation::registered) : nullptr;
+  std::string text = view.pins ? fmt::format(
+                                     "The arrays are pageable, and pinning them takes {} once, which is not in "
+                                     "these times.",
+                                     to_string(view.pinning))
+                               : "";
+  if (left == nullptr || registered == nullptr) return text;
+  if (view.pins)
+    return text + fmt::format(" Left as they are, a run takes {} by {}.", to_string(left->best.predicted.value),
+                              left->best.choice.strategy);
+  return fmt::format("Registering the arrays takes {} once, and a run then {} by {}.",
+                     to_string(registered->setup_time), to_string(registered->best.predicted.value),
+                     short_name(registered->best.choice));
+}
+
+Table table_of_kernel(const KernelRates& kernel) {
+  return {.title = "The kernel alone", .columns = {{"what is predicted"}}, .rows = {{Cell(to_string(kernel))}}};
 }
 
 Table ways_of(const MemoryChoice& choice) {
@@ -212,17 +251,18 @@ Section plan_section(const PlanView& view, const std::string& source) {
   Section section{.title = fmt::format("Plan for {}", ranking.job), .source = source};
   section.headlines.push_back(answer_of(view));
   section.sentences.push_back(what_is_predicted(view));
-  if (view.pins)
-    section.sentences.push_back(
-        fmt::format("The arrays are pageable, and pinning them takes {} once, which is not in these times.",
-                    to_string(view.pinning)));
+  if (std::string pinning = gain_of_pinning(view); !pinning.empty()) section.sentences.push_back(std::move(pinning));
   if (view.race) section.sentences.push_back(view.race->to_string() + ".");
   if (!ranking.why.empty()) section.sentences.push_back(ranking.why);
   section.figures.emplace_back(best_of_strategies(view));
-  if (view.memory) section.figures.emplace_back(ways_of(*view.memory));
+  if (view.memory) {
+    section.brief = section.figures;
+    section.figures.emplace_back(ways_of(*view.memory));
+  }
   section.details.emplace_back(all_candidates(view));
   if (view.memory) section.details.emplace_back(doings_of(*view.memory));
   section.details.emplace_back(losses_of(view));
+  if (ranking.kernel) section.details.emplace_back(table_of_kernel(*ranking.kernel));
   section.details.emplace_back(refused_of(ranking.refused));
   section.details.emplace_back(assumptions_of(ranking.assumptions));
   return section;

@@ -97,7 +97,7 @@ class Lines {
   void line(std::string_view name, std::string_view value) {
     const auto remark = remarks_.find(name);
     text +=
-        fmt::format("  {:<22}{}{}\n", prefix_ + text_of(name), value, remark == remarks_.end() ? "" : remark->second);
+        fmt::format("  {:<27} {}{}\n", prefix_ + text_of(name), value, remark == remarks_.end() ? "" : remark->second);
   }
 
   std::map<std::string_view, std::string> remarks_;
@@ -333,22 +333,28 @@ std::string profile_report(const Profile& profile, std::span<const Figure> figur
   }
   if (!profile.conditions.empty()) {
     out += heading("conditions", style);
-    for (const auto& [name, value] : profile.conditions) out += fmt::format("  {:<24} {}\n", name, value);
+    for (const auto& [name, value] : profile.conditions)
+      out += wrap_if_wider(fmt::format("  {:<24} {}", name, value), style.width, "    ") + "\n";
   }
   if (!profile.measurements.empty()) {
     const auto verified = std::count_if(profile.measurements.begin(), profile.measurements.end(),
                                         [](const Measurement& m) { return m.verified; });
-    out += fmt::format("\n{} measured points, {} with every byte compared; raw samples in the file\n",
-                       profile.measurements.size(), verified);
+    out += "\n" +
+           wrap(fmt::format("{} measured points, {} with every byte compared; raw samples in the file",
+                            profile.measurements.size(), verified),
+                style.width) +
+           "\n";
     const auto visited_twice = std::count_if(profile.measurements.begin(), profile.measurements.end(),
                                              [](const Measurement& m) { return m.visits > 1; });
     const auto disturbed =
         std::count_if(profile.measurements.begin(), profile.measurements.end(),
                       [](const Measurement& m) { return figure_samples(m).size() < m.samples_us.size(); });
     if (visited_twice > 0)
-      out += fmt::format(
-          "{} points visited twice; in {} one of the visits was slower by more than both intervals and is set aside\n",
-          visited_twice, disturbed);
+      out += wrap(fmt::format("{} points visited twice; in {} one of the visits was slower by more than both intervals "
+                              "and is set aside",
+                              visited_twice, disturbed),
+                  style.width) +
+             "\n";
   }
   return out;
 }

@@ -29,8 +29,8 @@ const std::vector<NamedPrimitive> rates_over_size{{"pinned H2D", "copy.pinned.h2
                                                   {"managed, on demand H2D", "demand.h2d", "h2d", demand_dashes}};
 const std::vector<NamedPrimitive> bursts{{"H2D alone", "burst.pinned.h2d", "h2d"},
                                          {"D2H alone", "burst.pinned.d2h", "d2h"},
-                                         {"H2D beside D2H", "duplex.pinned.h2d", "h2d", duplex_dashes},
-                                         {"D2H beside H2D", "duplex.pinned.d2h", "d2h", duplex_dashes}};
+                                         {"H2D while D2H runs", "duplex.pinned.h2d", "h2d", duplex_dashes},
+                                         {"D2H while H2D runs", "duplex.pinned.d2h", "d2h", duplex_dashes}};
 const std::vector<NamedPrimitive> zero_copy{
     {"reads", "mapped.read", "h2d"}, {"writes", "mapped.write", "d2h"}, {"both together", "mapped.both", "both"}};
 const std::vector<NamedPrimitive> staging{
@@ -111,7 +111,9 @@ Section profile_section(const Profile& profile, const std::string& source) {
   section.headlines.push_back(speed_headline(profile, name));
   if (Headline health = health_headline(fmt::format("Profile {}", profile.name), checked);
       is_measured && !health.sentence.empty()) {
-    section.headlines.front().numbers.clear();  // they are in the other sentence too
+    if (health.judgement == Judgement::good)  // the rates are in the other sentence
+      health.sentence.erase(health.sentence.find('.', health.verdict.size()) + 1);
+    section.headlines.front().numbers.clear();  // a page shows them with the verdict
     section.headlines.push_back(std::move(health));
   }
 
@@ -131,7 +133,7 @@ Section profile_section(const Profile& profile, const std::string& source) {
                 .x = size,
                 .y = {.label = "time", .unit = "s", .logarithmic = true},
                 .series = time_curves(measured, rates_over_size, "bytes")});
-  add(section, {.title = "Copies in a row: one direction beside the other",
+  add(section, {.title = "Copies in a row, alone and while the other direction runs",
                 .note = "The rate of further copies of this size, alone and while the other direction is busy.",
                 .x = size,
                 .y = rate,

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 #include "shiplap/core/statistics.hpp"
+#include "shiplap/report/choice_name.hpp"
 #include "shiplap/report/rows.hpp"
 
 namespace shiplap {
@@ -20,7 +22,8 @@ std::string outcome(const RaceResult& result, std::size_t f) {
 
 }  // namespace
 
-std::string race_report(const std::string& job, const RaceResult& result, const TextStyle& style) {
+std::string race_report(const std::string& job, const RaceResult& result, const TextStyle& style,
+                        document::Detail detail) {
   std::vector<std::size_t> order(result.finalists.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   const auto key = [&](std::size_t f) {
@@ -28,6 +31,11 @@ std::string race_report(const std::string& job, const RaceResult& result, const 
     return f == result.winner ? 0.0 : finalist.seconds.empty() ? 1e9 : median(finalist.seconds);
   };
   std::ranges::stable_sort(order, {}, key);
+  const bool shows_all = detail == document::Detail::all;
+  if (!shows_all) {
+    std::set<std::string> seen;
+    std::erase_if(order, [&](std::size_t f) { return !seen.insert(result.finalists[f].choice.strategy).second; });
+  }
   Table table{.columns = {{"choice", Align::left},
                           {"predicted", Align::right},
                           {result.simulated ? "simulated" : "observed", Align::right},
@@ -37,8 +45,8 @@ std::string race_report(const std::string& job, const RaceResult& result, const 
     const Finalist& finalist = result.finalists[f];
     const bool has_run = !finalist.seconds.empty();
     const Seconds observed{has_run ? median(finalist.seconds) : 0};
-    std::vector<Cell> cells{to_string(finalist.choice), with_interval(finalist.predicted),
-                            has_run ? to_string(observed) : "–", outcome(result, f)};
+    std::vector<Cell> cells{shows_all ? to_string(finalist.choice) : document::short_name(finalist.choice),
+                            with_interval(finalist.predicted), has_run ? to_string(observed) : "–", outcome(result, f)};
     if (!result.simulated) cells.emplace_back(has_run ? signed_percent(finalist.predicted.value / observed - 1) : "–");
     table.add(std::move(cells));
   }
@@ -49,6 +57,8 @@ std::string race_report(const std::string& job, const RaceResult& result, const 
                              result.simulated ? "simulated " : "", to_string(result.ran), to_string(result.took)),
                  style.width) +
             "\n";
+  if (order.size() < result.finalists.size())
+    text += fmt::format("\n--all shows all {} candidates.\n", result.finalists.size());
   return text;
 }
 

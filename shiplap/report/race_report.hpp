@@ -4,12 +4,14 @@
 #include <string>
 
 #include "shiplap/document/table.hpp"
+#include "shiplap/document/text.hpp"
 #include "shiplap/pipeline/race.hpp"
 
 namespace shiplap {
 
-/// A table of the finalists with their predicted and observed times, the winner first and then the fastest, and a
-/// sentence about the winner.
-std::string race_report(const std::string& job, const RaceResult&, const TextStyle& = {});
+/// A sentence about the winner, and a table of predicted and observed times: of the winner and of the fastest finalist
+/// of each other strategy, or of all finalists, the fastest first.
+std::string race_report(const std::string& job, const RaceResult&, const TextStyle& = {},
+                        document::Detail = document::Detail::figures);
 
 }  // namespace shiplap

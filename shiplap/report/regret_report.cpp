@@ -63,11 +63,11 @@ std::string sentences(const std::vector<JobRegret>& jobs) {
   if (s.jobs == 0 || s.near == 0) return "no job ran";
   const bool simulated = std::ranges::any_of(jobs, &JobRegret::simulated);
   return fmt::format(
-      "{}The plan's choice is within 2 % of the sweep's best in {} of {} jobs (worst {}), the race's in {} (worst {}). "
+      "The plan's choice is within 2 % of the sweep's best in {} of {} jobs{} (worst {}), the race's in {} (worst {}). "
       "A probe took {} (at most {}), the runs of a race {} (at most {}), a race with its preparation {}.",
-      simulated ? "The device is virtual: all times are simulated. " : "", percent(s.plan_within_2), s.jobs,
-      signed_percent(s.plan_worst), percent(s.race_within_2), signed_percent(s.race_worst),
-      to_string(Seconds{median(probe)}), to_string(Seconds{std::ranges::max(probe)}), to_string(Seconds{median(ran)}),
+      percent(s.plan_within_2), s.jobs, simulated ? ", all simulated" : "", signed_percent(s.plan_worst),
+      percent(s.race_within_2), signed_percent(s.race_worst), to_string(Seconds{median(probe)}),
+      to_string(Seconds{std::ranges::max(probe)}), to_string(Seconds{median(ran)}),
       to_string(Seconds{std::ranges::max(ran)}), to_string(Seconds{median(took)}));
 }
 

@@ -33,8 +33,10 @@ std::string topology_report(const Profile& profile, const TextStyle& style) {
   const Conditions& c = profile.conditions;
   if (condition(c, "host.cpu") == unknown_fact || profile.gpus.empty()) return "";
   std::string out = "\n" + bold("the node", style) + "\n";
-  out += fmt::format("  host  {}, {} cores, {}\n", condition(c, "host.cpu"), condition(c, "host.cores"),
-                     condition(c, "host.memory"));
+  out += wrap_if_wider(fmt::format("  host  {}, {} cores, {}", condition(c, "host.cpu"), condition(c, "host.cores"),
+                                   condition(c, "host.memory")),
+                       style.width, "        ") +
+         "\n";
 
   const std::string nodes = condition(c, "host.numa_nodes");
   const std::string near = condition(c, "gpu.numa_node");
@@ -47,7 +49,9 @@ std::string topology_report(const Profile& profile, const TextStyle& style) {
   for (std::size_t g = 0; g < profile.gpus.size(); ++g) lines.push_back(gpu_line(profile, g));
   if (!profile.peers.empty()) lines.push_back(peers_line(profile));
   for (std::size_t i = 0; i < lines.size(); ++i)
-    out += fmt::format("     {} {}\n", i + 1 == lines.size() ? "└─" : "├─", lines[i]);
+    out += wrap_if_wider(fmt::format("     {} {}", i + 1 == lines.size() ? "└─" : "├─", lines[i]), style.width,
+                         i + 1 == lines.size() ? "        " : "     │  ") +
+           "\n";
   return out;
 }
 

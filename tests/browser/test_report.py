@@ -432,7 +432,7 @@ def colour_of(page: Page, thing: str) -> str:
 def test_a_direction_has_one_colour_in_curves_timelines_and_legends(whole: Opened) -> None:
     blue, orange, green = (colour_of(whole.page, thing) for thing in ("h2d", "d2h", "kernel"))
     assert len({blue, orange, green}) == 3
-    for title in ("Rate of one copy over its size", "Copies in a row: one direction beside the other"):
+    for title in ("Rate of one copy over its size", "Copies in a row, alone and while the other direction runs"):
         figure = chart(whole, title)
         for name in figure.locator(".legend button").all():
             text = name.text_content() or ""

@@ -14,6 +14,7 @@
 namespace shiplap {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
@@ -57,6 +58,18 @@ TEST_F(Completion, offers_commands_then_options_then_known_values) {
   EXPECT_THAT(offered("profiles show ''"), Contains("gtx-titan-2014"));
 }
 
+TEST_F(Completion, offers_values_behind_an_equals_sign_and_what_a_list_does_not_have_yet) {
+  EXPECT_THAT(offered("run saxpy --device=v"), IsSupersetOf({"--device=cuda:0", "--device=virtual:h200"}));
+  EXPECT_THAT(offered("plan saxpy --memory="), ElementsAre("--memory=pageable", "--memory=pinned", "--memory=managed"));
+  EXPECT_THAT(offered("evaluate --strategies streams,st"),
+              AllOf(IsSupersetOf({"streams,staged", "streams,implicit"}), Not(Contains("streams,streams"))));
+  EXPECT_THAT(offered("evaluate --strategies=streams,st"), Contains("--strategies=streams,staged"));
+  EXPECT_THAT(offered("evaluate --memory pinned,"), ElementsAre("pinned,pageable", "pinned,managed"));
+  EXPECT_THAT(offered("run saxpy --device cuda:0,"), AllOf(Contains("cuda:0,1"), Not(Contains("cuda:0,0"))));
+  EXPECT_THAT(offered("run saxpy --device virtual:h200,"), ElementsAre("virtual:h200,h200"));
+  EXPECT_THAT(offered("plan saxpy --json="), IsEmpty());
+}
+
 TEST_F(Completion, offers_nothing_where_a_file_or_the_command_line_of_a_program_is_expected) {
   EXPECT_THAT(offered("plan saxpy --trace ''"), IsEmpty());
   EXPECT_THAT(offered("advise -- python3 --"), IsEmpty());
@@ -74,6 +87,10 @@ TEST_F(Completion, of_bash_inserts_what_begins_like_the_word) {
   // Bash splits words at colons, and replaces what is behind the last one.
   EXPECT_THAT(offered_by_bash("run --device virtual : gtx-t"), ElementsAre("gtx-titan-2014"));
   EXPECT_THAT(offered_by_bash("run --device virtual :"), Contains("h200"));
+  EXPECT_THAT(offered_by_bash("run --device = v"), Contains("virtual:h200"));
+  EXPECT_THAT(offered_by_bash("run --device = virtual : gtx-t"), ElementsAre("gtx-titan-2014"));
+  EXPECT_THAT(offered_by_bash("run --device cuda : 0,"), Contains("0,1"));
+  EXPECT_THAT(offered_by_bash("evaluate --strategies streams,stag"), ElementsAre("streams,staged"));
   EXPECT_THAT(offered_by_bash("plan saxpy : n = 1"), ElementsAre("")) << "nothing, which bash prints as an empty line";
 }
 

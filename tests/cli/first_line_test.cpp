@@ -24,17 +24,25 @@ struct Said {
 const std::vector<Said>& said_by_commands() {
   static const std::vector<Said> all{
       {"plan saxpy:n=16Mi --profile h200", "Use [a-z-]+.*: [0-9.]+ ± [0-9.]+ ms predicted.*"},
-      {"plan saxpy:n=16Mi --profile h200 --memory pageable", "Use [a-z-]+.*: [0-9.]+ ± [0-9.]+ ms predicted.*", 32},
+      {"plan saxpy:n=16Mi --profile h200 --memory pageable", "Use [a-z-]+.*: [0-9.]+ ± [0-9.]+ ms predicted.*"},
+      {"plan saxpy:n=16Mi --profile h200 --memory pageable --reuse 1000",
+       "Pin the arrays and use [a-z-]+.*: [0-9.]+ ± [0-9.]+ ms predicted.*"},
+      {"plan saxpy:n=16Mi --device virtual:h200", "Use [a-z-]+.*: [0-9.]+ ± [0-9.]+ ms predicted .simulated GPU.*"},
       {"run saxpy:n=1Mi --device virtual:h200", "VERIFIED [0-9.]+ µs .simulated., [0-9.]+ times ideal overlap.*"},
       {"check --profile h200", "GOOD h200: 11 of 11 figures good. Copies to the GPU: 55.46 GB/s.*"},
       {"compare h200 h200", "NOT DEGRADED: 0 of [0-9]+ figures slower, 0 faster.*"},
       {"movers --profile h100", "1,024 blocks to the GPU: kernel of 4 to 8 blocks up to [0-9]+ KiB.*"},
-      {"predict saxpy:n=1Mi --profile h200", "[0-9.]+ ± [0-9.]+ µs by implicit.*", 30},
-      {"tune saxpy:n=64Ki --device virtual:h200", ".* won a simulated race of [0-9]+.*", 45},
+      {"predict saxpy:n=1Mi --profile h200", "[0-9.]+ ± [0-9.]+ µs by implicit.*"},
+      {"tune saxpy:n=64Ki --device virtual:h200", ".* won a simulated race of [0-9]+.*"},
       {"evaluate saxpy:n=64Ki --device virtual:h200 --no-transfers --chunks 1,4",
-       "Predictions on NVIDIA H200 .simulated, not observed.: median error [0-9.]+ %.*", 30},
+       "Predictions on NVIDIA H200 .simulated, not observed.: median error [0-9.]+ %.*"},
+      {"measure --quick --only copy.pinned.h2d --device virtual:h200",
+       "copy.pinned.h2d, [0-9]+ points: [0-9.]+ µs to [0-9.]+ ms .simulated., at most [0-9.]+ GB/s.*"},
+      {"measure --quick --only launch.latency --device virtual:h200",
+       "launch.latency, 1 point: [0-9.]+ µs .simulated.*"},
+
       {"profiles", "[0-9]+ profiles of this machine.*"},
-      {"profiles show h200", "NVIDIA H200 .profile h200.: large copies.* run at 55.46 GB/s.*", 28},
+      {"profiles show h200", "NVIDIA H200 .profile h200.: large copies.* run at 55.46 GB/s.*"},
       {"devices", "(No GPU|[0-9]+ GPUs?) here; commands (simulate|use) .*"},
       {"plan saxpy:n=1Mi --profile h200 --nodes 4", "4 nodes: [0-9.]+ .*s predicted, [0-9.]+ times as fast as one.*"},
       {"run saxpy:n=64Ki --device virtual:h200 --adaptive --frames 640Ki",
@@ -75,14 +83,15 @@ TEST_F(FirstLine, of_every_command_answers_and_few_lines_follow_none_of_them_wid
 }
 
 TEST_F(FirstLine, is_followed_by_more_with_all) {
-  for (const char* command :
-       {"plan saxpy:n=1Mi --profile h200", "run saxpy:n=64Ki --device virtual:h200", "check --profile h200",
-        "movers --profile h100", "predict saxpy:n=1Mi --profile h200", "profiles", "profiles show h200"}) {
-    const Outcome brief = shiplap(command);
-    const Outcome all = shiplap(std::string(command) + " --all");
+  for (const char* command : {"plan saxpy:n=1Mi --profile h200", "run saxpy:n=64Ki --device virtual:h200",
+                              "check --profile h200", "movers --profile h100", "predict saxpy:n=1Mi --profile h200",
+                              "profiles", "profiles show h200", "plan saxpy:n=1Mi --profile h200 --memory pageable"}) {
+    const Outcome brief = at(80, command);
+    const Outcome all = at(80, std::string(command) + " --all");
     EXPECT_EQ(all.code, 0) << all.err;
     EXPECT_EQ(lines_in(all.out).front(), lines_in(brief.out).front()) << command;
     EXPECT_GT(all.out.size(), brief.out.size()) << command;
+    for (const std::string& line : lines_in(all.out)) EXPECT_LE(display_width(line), 80u) << command << ": " << line;
   }
 }
 

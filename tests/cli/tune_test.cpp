@@ -26,6 +26,15 @@ TEST_F(Cli, tune_shows_who_won_and_run_with_a_race_starts_from_there) {
   EXPECT_THAT(shiplap("run " + job).out, Not(HasSubstr("race")));
 }
 
+TEST_F(Cli, tune_shows_the_fastest_of_each_strategy_and_with_all_every_candidate_of_the_race) {
+  const std::string command = "tune --race 5ms scalar-add:in=1MiB,out=1MiB --device virtual:h200";
+  const Outcome brief = shiplap(command);
+  const Outcome all = shiplap(command + " --all");
+  EXPECT_THAT(brief.out, HasSubstr("--all shows all "));
+  EXPECT_THAT(all.out, Not(HasSubstr("--all shows")));
+  EXPECT_GT(all.out.size(), brief.out.size());
+}
+
 TEST_F(Cli, tune_keeps_no_winner_among_choices_that_were_restricted) {
   const std::string job = "scalar-add:in=1MiB,out=1MiB --device virtual:h200";
   const Outcome restricted = shiplap("tune --race 5ms --strategy streams " + job);

@@ -28,6 +28,15 @@ TEST_F(Cli, unexpected_arguments_are_named_as_given_with_the_option_that_was_mea
                  {"did you mean --chunks?", "shiplap plan --help"});
 }
 
+TEST_F(Cli, an_option_that_another_tool_has_is_refused_with_the_one_that_does_it_here) {
+  for (const auto& [given, meant] : {std::pair{"plan saxpy --pageable", "did you mean --memory pageable?"},
+                                     {"plan saxpy --managed", "did you mean --memory managed?"},
+                                     {"plan saxpy --staged", "did you mean --strategy staged?"},
+                                     {"run saxpy --gpu=0", "did you mean --device cuda:0?"},
+                                     {"plan saxpy --verbose", "did you mean --all?"}})
+    expect_refused(shiplap(given), 64, {"is not expected here", meant});
+}
+
 TEST_F(Cli, a_name_or_number_that_is_not_known_is_refused_with_what_was_meant) {
   expect_refused(shiplap("plan saxpy:n=1Mi --profile h200 --strategy stream"), 64, {"did you mean streams?"});
   expect_refused(shiplap("plan saxpy:n=1Mi --device h200"), 64, {"did you mean virtual:h200?"});

@@ -49,6 +49,21 @@ TEST(Table, that_is_too_wide_breaks_titles_and_texts_and_never_numbers) {
     EXPECT_NE(table.text({.width = width}, "  ").find("1234567 us"), std::string::npos) << width;
 }
 
+TEST(Table, whose_numbers_are_wider_than_the_terminal_becomes_several_with_the_first_column) {
+  Table table{.columns = {{"size"}, {"H2D"}, {"D2H"}, {"duplex"}, {"idle"}}};
+  table.add({"4 KiB", "1.000 us", "2.000 us", "3.000 us", "4.000 us"});
+  EXPECT_EQ(table.text({.width = 26}),
+            " size       H2D       D2H\n"
+            "─────  ────────  ────────\n"
+            "4 KiB  1.000 us  2.000 us\n"
+            "\n"
+            " size    duplex      idle\n"
+            "─────  ────────  ────────\n"
+            "4 KiB  3.000 us  4.000 us\n");
+  EXPECT_EQ(lines_of(table.text({.width = 80})).size(), 3u) << "one table where it fits";
+  EXPECT_EQ(lines_of(table.text({.width = 10})).size(), 3u) << "one table where no part would fit";
+}
+
 TEST(Table, whose_rows_programs_look_for_keeps_them_in_one_line) {
   Table table{.columns = {{"what", Align::left}}, .may_break_rows = false};
   table.add({"a long text of several words"});

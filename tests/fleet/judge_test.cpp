@@ -64,15 +64,15 @@ INSTANTIATE_TEST_SUITE_P(
     Planted, SickNode,
     ::testing::Values(
         PlantedSickness{"shared_switch",
-                        {"copies to the GPU", "copies from the GPU", "copies to the GPU beside copies from it",
-                         "copies from the GPU beside copies to it"},
+                        {"copies to the GPU", "copies from the GPU", "copies to the GPU while copies from it run",
+                         "copies from the GPU while copies to it run"},
                         0.5,
                         "shared switch"},
         PlantedSickness{"far_socket", {"copies from the GPU"}, 0.85, "far socket"},
         PlantedSickness{"iommu", {"kernels that read host memory", "kernels that write host memory"}, 0.7, "IOMMU"},
         PlantedSickness{"clocks", {"device memory", "fp32 multiply-adds"}, 0.8, "clocks of the GPU"},
         PlantedSickness{
-            "busy_host_memory", {"copies to the GPU beside copies from it"}, 0.3, "host memory that is busy"}),
+            "busy_host_memory", {"copies to the GPU while copies from it run"}, 0.3, "host memory that is busy"}),
     [](const auto& planted) { return std::string(planted.param.name); });
 
 TEST(Judge, a_link_that_trained_down_is_the_cause_of_all_that_follows_from_it) {

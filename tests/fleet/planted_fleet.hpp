@@ -23,8 +23,8 @@ struct Healthy {
 };
 inline constexpr std::array healthy_figures{Healthy{"copies to the GPU", 5.521e+10, 0.0018},
                                             Healthy{"copies from the GPU", 5.525e+10, 0.0018},
-                                            Healthy{"copies to the GPU beside copies from it", 5.193e+10, 0.0326},
-                                            Healthy{"copies from the GPU beside copies to it", 5.099e+10, 0.0074},
+                                            Healthy{"copies to the GPU while copies from it run", 5.193e+10, 0.0326},
+                                            Healthy{"copies from the GPU while copies to it run", 5.099e+10, 0.0074},
                                             Healthy{"kernels that read host memory", 5.106e+10, 0.0018},
                                             Healthy{"kernels that write host memory", 5.244e+10, 0.0016},
                                             Healthy{"device memory", 2.85e+12, 0.0006},

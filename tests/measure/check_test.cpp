@@ -60,7 +60,7 @@ TEST(Check, finds_a_link_at_half_its_width) {
     EXPECT_NEAR(f.fraction, 0.44, 0.005);
     EXPECT_NE(f.causes.find("trained down"), std::string::npos);
   }
-  EXPECT_EQ(figure(profile, "copies to the GPU beside copies from it").verdict, Verdict::good)
+  EXPECT_EQ(figure(profile, "copies to the GPU while copies from it run").verdict, Verdict::good)
       << "the halves are as good as each other";
 }
 
@@ -126,7 +126,7 @@ TEST(Check, finds_one_slow_direction_and_two_that_hinder_each_other) {
   EXPECT_EQ(figure(profile, "the slower direction against the faster").verdict, Verdict::low);
   profile = sound_profile();
   scale(profile.links[0].h2d.duplex->per_byte, 1.8);
-  EXPECT_EQ(figure(profile, "copies to the GPU beside copies from it").verdict, Verdict::bad);
+  EXPECT_EQ(figure(profile, "copies to the GPU while copies from it run").verdict, Verdict::bad);
 }
 
 TEST(Check, finds_clocks_that_are_held_down) {
@@ -174,7 +174,7 @@ TEST(CheckPrimitives, are_known_for_each_figure_of_a_check_and_no_other_name) {
 TEST(CheckPrimitives, suffice_for_each_figure_by_themselves) {
   Sickness healthy;
   SickNode node(healthy);
-  for (const char* what : {"copies from the GPU", "copies to the GPU beside copies from it",
+  for (const char* what : {"copies from the GPU", "copies to the GPU while copies from it run",
                            "kernels that read host memory", "device memory", "fp32 multiply-adds"}) {
     MeasureOptions options;
     options.effort = Effort::quick;

@@ -149,6 +149,7 @@ TEST(Ranking, is_sorted_by_predicted_time_and_says_why_another_one_than_the_fast
                                          [](const Candidate& candidate) { return candidate.predicted.value; }));
       EXPECT_EQ(&p.best(), &p.candidates[p.first_choice]);
       EXPECT_EQ(p.simpler.empty(), p.first_choice == 0);
+      EXPECT_EQ(p.why.find(to_string(p.best().choice)), 0u) << "the choice comes first: " << p.why;
       if (p.first_choice == 0) continue;
       ++others;
       EXPECT_LE(p.best().predicted.value / p.candidates.front().predicted.value, 1.05);

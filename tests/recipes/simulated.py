@@ -20,8 +20,8 @@ PROGRAM = Path(os.environ.get("SHIPLAP", ROOT / "build/shiplap")).resolve()
 
 TO_GPU = "copies to the GPU"
 FROM_GPU = "copies from the GPU"
-TO_GPU_BESIDE = "copies to the GPU beside copies from it"
-FROM_GPU_BESIDE = "copies from the GPU beside copies to it"
+TO_GPU_BESIDE = "copies to the GPU while copies from it run"
+FROM_GPU_BESIDE = "copies from the GPU while copies to it run"
 KERNEL_READS = "kernels that read host memory"
 KERNEL_WRITES = "kernels that write host memory"
 MEMORY = "device memory"

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 #include <sstream>
 
@@ -119,15 +120,50 @@ TEST(PlanExplain, says_what_pinning_gains_where_arrays_are_pinned_for_the_plan) 
   ASSERT_TRUE(made.pins);
   EXPECT_EQ(made.ranking.best().choice, made.chosen.choice);
   EXPECT_THAT(first_sentence(made), StartsWith("Pin the arrays and use " + made.chosen.choice.strategy));
-  EXPECT_THAT(first_sentence(made), HasSubstr("times as fast a run as staged from pageable arrays"));
+  ASSERT_TRUE(made.memory->plain_copies);
+  EXPECT_THAT(first_sentence(made),
+              HasSubstr(fmt::format("{:.2f} times as fast a run as plain copies of pageable arrays",
+                                    *made.memory->plain_copies / made.chosen.predicted.value)));
   const Plan once = plan(node_of(find_profile("h200")), job_of(64_MiB, milliseconds(0.1), MemoryKind::pageable));
   ASSERT_FALSE(once.pins);
   const auto pays_from = once.memory->find(Preparation::registered)->pays_from;
   ASSERT_TRUE(pays_from);
   EXPECT_THAT(document::plan_section(plan_view(once)).headlines.front().sentence,
               HasSubstr("From " + std::to_string(*pays_from) + " runs over the same arrays on, pin them."));
-  EXPECT_THAT(made.explain(), HasSubstr("Memory of the arrays"));
+  EXPECT_THAT(once.explain(), HasSubstr("Registering the arrays takes "));
+  EXPECT_THAT(made.explain(), Not(HasSubstr("Memory of the arrays")));
+  EXPECT_THAT(made.explain(true), HasSubstr("Memory of the arrays"));
   EXPECT_THAT(made.ranking.why, HasSubstr(to_string(made.chosen.choice) + " is "));
+}
+
+TEST(PlanSection, of_a_file_without_the_time_of_plain_copies_compares_pinning_with_the_best_of_pageable_arrays) {
+  const Plan made =
+      plan(node_of(find_profile("h200")), job_of(64_MiB, milliseconds(0.1), MemoryKind::pageable), {.runs = 100'000});
+  PlanView view = plan_view(made);
+  view.memory->plain_copies.reset();
+  EXPECT_THAT(document::plan_section(view).headlines.front().sentence,
+              HasSubstr("times as fast a run as staged from pageable arrays"));
+}
+
+TEST(PlanSection, marks_what_ties_with_the_choice_and_not_with_another_candidate) {
+  PlanView view = plan_view(plan(node_of(find_profile("h200")), job_of(64_MiB, milliseconds(1))));
+  const Candidate chosen = view.chosen;
+  const auto other = std::ranges::find_if(view.ranking.candidates, [&](const Candidate& candidate) {
+    return candidate.choice.strategy != chosen.choice.strategy;
+  });
+  ASSERT_NE(other, view.ranking.candidates.end());
+  Candidate second = *other;
+  const auto note_of_second = [&] {
+    view.ranking.candidates = {chosen, second};
+    view.ranking.first_choice = 0;
+    return std::get<Table>(document::plan_section(view).figures.front()).rows.at(1).back().text;
+  };
+  second.tied_with_fastest = false;
+  second.predicted.low = chosen.predicted.high;
+  EXPECT_EQ(note_of_second(), "tie");
+  second.tied_with_fastest = true;
+  second.predicted.low = chosen.predicted.high + milliseconds(1);
+  EXPECT_EQ(note_of_second(), "");
 }
 
 TEST(PlanExplain, says_when_the_time_of_the_kernel_was_derived_and_from_what) {
@@ -143,8 +179,9 @@ TEST(PlanExplain, names_the_virtual_device_that_it_is_for) {
   const auto gpu = open_virtual(find_profile("h200"), "virtual:h200");
   std::vector<float> x(1 << 20);
   const auto job = Job{x.size()}.inout("x", x).host_kernel([](Chunk, auto) {});
-  EXPECT_THAT(plan(node_of(*gpu, find_profile("h200")), job).explain(),
-              HasSubstr("Simulated: virtual:h200 is a virtual device"));
+  const Plan made = plan(node_of(*gpu, find_profile("h200")), job);
+  EXPECT_THAT(first_sentence(made), HasSubstr("predicted (simulated GPU)"));
+  EXPECT_THAT(made.explain(), HasSubstr("Simulated: virtual:h200 is a virtual device"));
 }
 
 TEST(RaceResultText, says_when_the_race_was_simulated) {
