@@ -32,7 +32,7 @@ namespace shiplap::cli {
 namespace {
 
 /// Start of the program, from which a budget counts.
-const Seconds program_start = wall_clock();
+const Seconds program_start = steady_time();
 
 /// Time before the end of a budget at which a process that has not ended is left: a twentieth, at most this.
 constexpr Seconds longest_farewell = milliseconds(200);
@@ -141,7 +141,7 @@ class Checking {
 
   void write_metrics(const NodeCheck& checked) const {
     if (flags_.prometheus.empty()) return;
-    const CheckTiming timing{.duration = wall_clock() - program_start, .finished = time_since_1970()};
+    const CheckTiming timing{.duration = steady_time() - program_start, .finished = time_since_1970()};
     try {
       write_file_atomically(flags_.prometheus, check_metrics(node_, checked, timing));
     } catch (const Error& error) {  // the verdict stands

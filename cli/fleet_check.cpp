@@ -67,7 +67,7 @@ Json printed_json(const ProcessOutput& output) {
 
 std::vector<RankDevice> listed_gpus(Seconds budget) {
   const Json json = printed_json(
-      run_own_program({"devices", "--json"}, Deadline(wall_clock() + budget + process_takes), has_been_terminated));
+      run_own_program({"devices", "--json"}, Deadline(steady_time() + budget + process_takes), has_been_terminated));
   std::vector<RankDevice> gpus;
   for (const Json& device : json.at("devices"))
     if (!device.at("virtual").get<bool>())
@@ -93,7 +93,7 @@ std::vector<RankDevice> devices_of(const FleetCheckFlags& flags, Seconds budget)
 
 Json checked(const std::string& device, const std::string& budget) {
   return printed_json(run_own_program({"check", "--device", device, "--budget", budget, "--json"},
-                                      Deadline(wall_clock() + parse_seconds(budget, "--budget") + process_takes),
+                                      Deadline(steady_time() + parse_seconds(budget, "--budget") + process_takes),
                                       has_been_terminated));
 }
 
@@ -115,7 +115,7 @@ Json copied(const std::string& device, Seconds begin) {
   const Seconds until_begin = until_copies(begin);
   return printed_json(
       run_own_program({"fleet", "copy", "--device", device, "--begin", fmt::format("{}", begin.count())},
-                      Deadline(wall_clock() + until_begin + copies_take), has_been_terminated));
+                      Deadline(steady_time() + until_begin + copies_take), has_been_terminated));
 }
 
 RankWork work_of(const FleetCheckFlags& flags, const std::string& node) {
@@ -227,7 +227,7 @@ void run_rank_zero(Communicator& others, const FleetCheckFlags& flags, Coordinat
     if (!flags.output.history.empty()) history = read_history(flags.output.history);
     expected = expected_nodes(flags.output);
   } catch (const Error&) {
-    end_all_ranks(others, Deadline(wall_clock() + options.begin_within));
+    end_all_ranks(others, Deadline(steady_time() + options.begin_within));
     throw;
   }
   if (!flags.output.history.empty()) options.history = &history;
@@ -335,7 +335,7 @@ void add_fleet_copy(CLI::App& fleet) {
 void run_fleet_copy(const FleetCopyFlags& flags) {
   constexpr Seconds lasts{1};
   constexpr Seconds between{1};
-  const Seconds begin = until_copies(Seconds{flags.begin}) + wall_clock();
+  const Seconds begin = until_copies(Seconds{flags.begin}) + steady_time();
   const auto device = open(device_to_measure(flags.device));
   const DeviceInfo info = device->info();
   const auto figure = [](const char* what, Bandwidth rate) {

@@ -8,7 +8,7 @@
 
 namespace shiplap {
 
-Seconds wall_clock() { return std::chrono::steady_clock::now().time_since_epoch(); }
+Seconds steady_time() { return std::chrono::steady_clock::now().time_since_epoch(); }
 
 Seconds time_since_1970() { return std::chrono::system_clock::now().time_since_epoch(); }
 

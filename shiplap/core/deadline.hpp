@@ -8,10 +8,10 @@
 namespace shiplap {
 
 /// Wall-clock time since an unspecified moment. The clock is steady.
-Seconds wall_clock();
+Seconds steady_time();
 
 /// Time since the begin of 1970 (UTC) by the clock of the system, which can be set while a program runs. It is what
-/// other processes and people read; a span is taken from `wall_clock`.
+/// other processes and people read; a span is taken from `steady_time`.
 Seconds time_since_1970();
 
 /// Suspends the calling thread for this time; returns at once when it is not above 0.
@@ -22,9 +22,9 @@ class Deadline {
  public:
   Deadline() = default;
   /// The deadline passes when `now` reaches `at`.
-  explicit Deadline(Seconds at, std::function<Seconds()> now = wall_clock);
+  explicit Deadline(Seconds at, std::function<Seconds()> now = steady_time);
   /// The deadline that passes when this time has gone by; 0: none.
-  static Deadline in(Seconds limit) { return limit > Seconds{0} ? Deadline(wall_clock() + limit) : Deadline(); }
+  static Deadline in(Seconds limit) { return limit > Seconds{0} ? Deadline(steady_time() + limit) : Deadline(); }
 
   bool passed() const { return left() <= Seconds{0}; }
   /// Time that is left, negative after the deadline, and infinite without one.

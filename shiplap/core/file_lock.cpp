@@ -48,7 +48,7 @@ FileLock::FileLock(const std::string& path, Seconds limit) {
   const std::filesystem::path file(path);
   const std::string lock = (file.parent_path() / fmt::format(".{}.lock", file.filename().string())).string();
   descriptor_ = open_to_lock(lock);
-  const int failure = descriptor_ < 0 ? errno : lock_by(Deadline(wall_clock() + limit), descriptor_);
+  const int failure = descriptor_ < 0 ? errno : lock_by(Deadline(steady_time() + limit), descriptor_);
   if (failure == 0) return;
   if (descriptor_ >= 0) ::close(descriptor_);
   descriptor_ = -1;

@@ -14,17 +14,6 @@ Memory::Memory() : data_(nullptr, [](std::byte*) {}) {}
 Memory::Memory(std::byte* data, Bytes size, Place place, MemoryKind kind, Release release)
     : data_(data, std::move(release)), size_(size), place_(place), kind_(kind) {}
 
-Execution::~Execution() = default;
-RunResult Execution::run(const RunOptions& options) {
-  submit(options);
-  return wait();
-}
-std::vector<LaunchShape> Execution::launches() const { return {}; }
-bool Execution::overdue() const { return false; }
-void Execution::capture(void* /*stream*/) {
-  throw Unsupported("this device has no CUDA streams, so no graph captures a run");
-}
-
 StreamGap::~StreamGap() = default;
 
 Device::~Device() = default;

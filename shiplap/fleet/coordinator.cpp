@@ -49,7 +49,7 @@ class Coordinator {
       : ranks_(ranks), options_(options), states_(ranks.size()) {}
 
   FleetRun run() {
-    for (RankState& state : states_) state.late_at = wall_clock() + options_.begin_within;
+    for (RankState& state : states_) state.late_at = steady_time() + options_.begin_within;
     open_ = states_.size();
     collect("GPUs are listed");
     check_all();
@@ -68,20 +68,20 @@ class Coordinator {
 
   /// Receives until every rank has answered or is late.
   void collect(std::string_view what) {
-    Seconds next_look = wall_clock();
+    Seconds next_look = steady_time();
     while (open_ > 0) {
       if (options_.progress) options_.progress(fmt::format("{}, {} of {} ranks to go", what, open_, states_.size()));
-      if (const auto message = ranks_.receive(Deadline(wall_clock() + look))) receive(*message);
+      if (const auto message = ranks_.receive(Deadline(steady_time() + look))) receive(*message);
       if (options_.stop && options_.stop()) return stop();
-      if (wall_clock() < next_look) continue;
-      next_look = wall_clock() + look;
+      if (steady_time() < next_look) continue;
+      next_look = steady_time() + look;
       if (an_awaited_rank_has_ended()) {
         // What it has sent is on its way or here.
-        while (const auto message = ranks_.receive(Deadline(wall_clock()))) receive(*message);
+        while (const auto message = ranks_.receive(Deadline(steady_time()))) receive(*message);
       }
       for (std::size_t rank = 0; rank < states_.size(); ++rank) {
         RankState& state = states_[rank];
-        if (!is_awaited(rank) || (wall_clock() <= state.late_at && !ranks_.has_ended(rank))) continue;
+        if (!is_awaited(rank) || (steady_time() <= state.late_at && !ranks_.has_ended(rank))) continue;
         state.is_late = true;
         close(rank);
       }
@@ -135,7 +135,7 @@ class Coordinator {
   void take(std::size_t rank, const Hello& hello) {
     RankState& state = states_[rank];
     state.hello = hello;
-    state.late_at = wall_clock() + options_.budget + options_.grace;
+    state.late_at = steady_time() + options_.budget + options_.grace;
     if (hello.program != options_.program)
       run_.failed.push_back(
           fmt::format("{} runs shiplap {} and rank 0 shiplap {}: install one version, or do not "
@@ -189,7 +189,7 @@ class Coordinator {
     // A rank that cannot be sent to is late at once.
     const bool is_sent = !is_stopped_ && send(rank, {.task = Task::check, .devices = devices});
     states_[rank].late_at =
-        is_sent ? wall_clock() + devices.size() * options_.budget + options_.grace : wall_clock() - Seconds{1};
+        is_sent ? steady_time() + devices.size() * options_.budget + options_.grace : steady_time() - Seconds{1};
   }
 
   /// Begins to wait for answers about these devices; returns false where nothing is to be waited for.
@@ -316,9 +316,9 @@ class Coordinator {
     const Seconds begin = time_since_1970() + delay + ahead;
     for (const std::size_t rank : node.ranks) {
       const std::vector<std::string>& devices = states_[rank].devices;
-      if (!open(rank, devices, wall_clock() + delay + copies_take + options_.grace)) continue;
+      if (!open(rank, devices, steady_time() + delay + copies_take + options_.grace)) continue;
       if (!send(rank, {.task = Task::copy_at_once, .devices = devices, .begin = begin}))
-        states_[rank].late_at = wall_clock() - Seconds{1};
+        states_[rank].late_at = steady_time() - Seconds{1};
     }
   }
 

@@ -63,10 +63,10 @@ void CoordinatorLoopback::Coordinator::send(std::size_t to, const std::string& t
 
 std::optional<RankMessage> CoordinatorLoopback::Coordinator::receive(const Deadline& deadline) {
   for (;;) {
-    if (auto text = both_.to_coordinator_.pop(Deadline(wall_clock())))
+    if (auto text = both_.to_coordinator_.pop(Deadline(steady_time())))
       return RankMessage{.from = 0, .text = std::move(*text)};
     const Seconds left = deadline.left();
-    if (auto message = both_.others_.receive(Deadline(wall_clock() + std::clamp(left, Seconds{0}, look_at_worker))))
+    if (auto message = both_.others_.receive(Deadline(steady_time() + std::clamp(left, Seconds{0}, look_at_worker))))
       return message;
     if (left <= Seconds{0}) return std::nullopt;
   }
@@ -105,7 +105,7 @@ FleetRun coordinate_and_work(Communicator& others, const CoordinatorOptions& opt
       });
       run = coordinate(both.coordinator(), options);
     } catch (...) {
-      end_all_ranks(both.coordinator(), Deadline(wall_clock() + options.begin_within));
+      end_all_ranks(both.coordinator(), Deadline(steady_time() + options.begin_within));
       throw;
     }
   }

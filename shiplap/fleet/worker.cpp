@@ -66,11 +66,11 @@ void copy_at_once(Communicator& ranks, const RankWork& work, const std::vector<s
 bool run_worker(Communicator& ranks, const RankWork& work, Seconds longest_silence) {
   ranks.send(coordinator, to_text(Hello{.node = work.node, .program = work.program}));
   ranks.send(coordinator, to_text(listed(work)));
-  Seconds silent_since = wall_clock();
+  Seconds silent_since = steady_time();
   for (;;) {
     if (work.stop && work.stop()) return false;
-    const auto message = ranks.receive(Deadline(wall_clock() + look_at_stop));
-    if (!message && wall_clock() - silent_since > longest_silence)
+    const auto message = ranks.receive(Deadline(steady_time() + look_at_stop));
+    if (!message && steady_time() - silent_since > longest_silence)
       throw Error(fmt::format("rank 0 has been silent for {}, so rank {} ends; look for what ended rank 0",
                               to_string(longest_silence), ranks.rank()));
     if (!message) continue;
@@ -80,7 +80,7 @@ bool run_worker(Communicator& ranks, const RankWork& work, Seconds longest_silen
       copy_at_once(ranks, work, order.devices, order.begin);
     else
       check(ranks, work, order.devices);
-    silent_since = wall_clock();
+    silent_since = steady_time();
   }
 }
 

@@ -37,14 +37,14 @@ Bandwidth copy_rate_within(MeasurableDevice& device, CopyDirection way, const Pe
   const std::unique_ptr<Execution> execution =
       device.prepare(trial.schedule, {.buffers = memory.data(), .kernels = {}});
   execution->run();  // the first run is slower
-  if (wall_clock() > period.begin)
+  if (steady_time() > period.begin)
     throw Error(fmt::format("the GPU was ready {} after the others were to copy, so that they did not copy at once",
-                            to_string(wall_clock() - period.begin)));
-  sleep_for(period.begin - margin - wall_clock());
+                            to_string(steady_time() - period.begin)));
+  sleep_for(period.begin - margin - steady_time());
   double bursts = 0;
-  for (Seconds begin = wall_clock(); begin < period.end + margin;) {
+  for (Seconds begin = steady_time(); begin < period.end + margin;) {
     execution->run();
-    const Seconds end = wall_clock();
+    const Seconds end = steady_time();
     bursts += fraction_within(period, begin, end);
     begin = end;
   }

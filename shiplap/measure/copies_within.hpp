@@ -6,7 +6,7 @@
 
 namespace shiplap {
 
-/// A period on the host's clock (`wall_clock`).
+/// A period on the host's clock (`steady_time`).
 struct Period {
   Seconds begin{0};
   Seconds end{0};

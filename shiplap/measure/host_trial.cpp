@@ -17,7 +17,7 @@ namespace {
 constexpr Bytes fault_distance = 2_MiB;
 
 /// Region number `i` of `parts` equal regions of a buffer, cut at page boundaries.
-Region part(BufferId buffer, Bytes size, unsigned i, unsigned parts) {
+Region page_aligned_part(BufferId buffer, Bytes size, unsigned i, unsigned parts) {
   const auto border = [&](unsigned n) {
     return n == parts ? size.count : size.count / parts * n / page_size() * page_size();
   };
@@ -64,7 +64,7 @@ void add_touches(Trial& trial, Bytes size, std::uint32_t first_agent, unsigned t
   const BufferId buffer = add_managed(trial, Place::gpu(0), size);
   trial.moved.push_back({buffer, Place::host()});
   for (std::uint32_t t = 0; t < threads; ++t) {
-    const Region region = part(buffer, size, t, threads);
+    const Region region = page_aligned_part(buffer, size, t, threads);
     if (region.length.count > 0) trial.schedule.add(touch_by_agent(region, {}, t, AgentId{first_agent + t}));
   }
 }
@@ -78,7 +78,7 @@ void flush_before(Trial& trial, const std::vector<BufferId>& buffers) {
   const auto threads = static_cast<unsigned>(before.agents.size());
   for (const BufferId buffer : buffers) {
     for (std::uint32_t t = 0; t < threads; ++t) {
-      const Region region = part(buffer, before.buffers[buffer.index()].size, t, threads);
+      const Region region = page_aligned_part(buffer, before.buffers[buffer.index()].size, t, threads);
       if (region.length.count > 0)
         before.add(by_agent(AgentId{t}, HostCall{.kind = HostCall::Kind::flush, .region = region}, {}, t));
     }
@@ -164,7 +164,7 @@ Trial host_copies(Bytes size, unsigned threads, bool both) {
     for (unsigned i = 0; i < per_lane; ++i)
       trial.schedule.add(by_agent(
           AgentId{(lane * per_lane + i) % threads},
-          HostCopy{.from = part(ways[lane].from, size, i, per_lane), .to = part(ways[lane].to, size, i, per_lane)}, {},
+          HostCopy{.from = page_aligned_part(ways[lane].from, size, i, per_lane), .to = page_aligned_part(ways[lane].to, size, i, per_lane)}, {},
           lane * per_lane + i));
   }
   std::vector<BufferId> buffers;

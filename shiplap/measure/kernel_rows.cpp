@@ -33,7 +33,7 @@ constexpr Bytes least_streamed = 256_MiB;
 constexpr Bytes most_streamed = 4_GiB;
 constexpr Bytes most_streamed_quick = 1_GiB;
 
-std::vector<Point> stream_points(const Setting& setting) {
+std::vector<Point> traffic_points(const Setting& setting) {
   const Bytes most = std::min(quick(setting) ? most_streamed_quick : most_streamed, setting.largest * 4);
   const Bytes least = std::max(Bytes{64}, std::min(least_streamed, most / 4));
   std::vector<Point> points = size_points(powers_of_two(least, most));
@@ -61,7 +61,7 @@ std::vector<PrimitiveRow> kernel_rows() {
            [](MeasurableDevice& device, const Arguments& arguments) {
              return single_kernel(device, Kind::spin, whole(arguments, "blocks"), 0);
            });
-  rows.add("kernel.stream", "a kernel that reads and writes device memory", stream_points,
+  rows.add("kernel.stream", "a kernel that reads and writes device memory", traffic_points,
            [](MeasurableDevice& device, const Arguments& arguments) {
              return single_kernel(device, Kind::stream, 1, arguments.at("bytes"));
            });

@@ -29,12 +29,12 @@ Running run_async(Device& device, Prepared& prepared, void* stream, RunOptions o
   options.stop = [also = std::move(options.stop), token = running.stop_.get_token()] {
     return token.stop_requested() || (also && also());
   };
-  const Seconds began = wall_clock();
+  const Seconds began = steady_time();
   std::packaged_task<RunResult()> task([&prepared, gap, began, options = std::move(options)]() mutable {
     if (!gap) return prepared.run(options);
     const std::unique_ptr<StreamGap, void (*)(StreamGap*)> released(gap.get(), [](StreamGap* g) { g->release(); });
     gap->wait(options.limit, options.stop);
-    if (options.limit > Seconds{0}) options.limit = std::max(options.limit - (wall_clock() - began), microseconds(1));
+    if (options.limit > Seconds{0}) options.limit = std::max(options.limit - (steady_time() - began), microseconds(1));
     return prepared.run(options);
   });
   running.result_ = task.get_future();

@@ -5,6 +5,8 @@
 #include "shiplap/core/error.hpp"
 #include "shiplap/plan/memory_choice.hpp"
 #include "shiplap/profile/profile.hpp"
+#include "shiplap/schedule/schedule.hpp"
+#include "shiplap/sim/simulate.hpp"
 
 namespace shiplap {
 namespace {
@@ -43,6 +45,19 @@ void note_small_launches(const Profile& profile, Decision& decision) {
       blocks, blocks == 1 ? "" : "s", sm_count, sm_count));
 }
 
+/// Predicts what the first run also copies.
+void predict_copies_of_kept(const Profile& profile, Decision& decision) {
+  const Schedule& schedule = *decision.chosen.schedule;
+  if (schedule.kept.empty()) return;
+  try {
+    decision.copies_of_kept =
+        simulate(copies_of_kept(schedule, schedule.kept, CopyDirection::host_to_device), profile).timeline.makespan;
+  } catch (const Unsupported& why) {
+    decision.ranking.assumptions.push_back(
+        fmt::format("the copies of the arrays that stay on the GPU, in the first run, are not predicted: {}", why.what()));
+  }
+}
+
 }  // namespace
 
 Decision decide(const Profile& profile, const Facts& facts, const DecisionOptions& options) {
@@ -73,6 +88,7 @@ void settle(const Profile& profile, const std::optional<Choice>& winner, Decisio
   if (winner && *winner != decision.chosen.choice)
     decision.chosen = predict(decision.job, profile, *winner, decision.limits);
   note_small_launches(profile, decision);
+  predict_copies_of_kept(profile, decision);
   std::vector<std::string>& assumptions = decision.ranking.assumptions;
   if (decision.job.waits) assumptions.push_back("the kernel waits for the GPU, and the host submits nothing meanwhile");
   if (!decision.job.capturable)

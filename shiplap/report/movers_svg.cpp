@@ -50,9 +50,9 @@ double step_of_ticks(double highest) {
 }
 
 /// One plot: rates over sizes of a block, of one direction.
-class Plot {
+class RatePlot {
  public:
-  Plot(const MoverTable& table, std::uint64_t blocks, bool to_device, double left, double highest)
+  RatePlot(const MoverTable& table, std::uint64_t blocks, bool to_device, double left, double highest)
       : left_(left), step_(step_of_ticks(highest)), highest_(step_ * std::ceil(highest / step_)) {
     for (const MoverRow& row : table.rows)
       if (row.set.blocks == blocks && row.set.to_device == to_device) rows_.push_back(&row);
@@ -158,8 +158,8 @@ std::string movers_svg(const MoverTable& table, std::uint64_t blocks) {
       picture_margin, picture_margin + 38, "small",
       fmt::format("profile {} ({}), a pool in {} memory{}", table.profile, table.profile_origin,
                   to_string(table.question.pool), table.question.regular ? ", blocks at equal distances" : ""));
-  body += Plot(table, blocks, true, picture_margin, highest).draw();
-  body += Plot(table, blocks, false, picture_width / 2.0 + picture_margin, highest).draw();
+  body += RatePlot(table, blocks, true, picture_margin, highest).draw();
+  body += RatePlot(table, blocks, false, picture_width / 2.0 + picture_margin, highest).draw();
   const double below = plot_top + plot_height + 48;
   body += legend(table, blocks, below);
   return svg_document(picture_width, below + picture_margin, fmt::format("rate of movers for {} blocks", blocks), body);

@@ -22,7 +22,7 @@ using ::testing::HasSubstr;
 /// Runs the work in a child with this time, as a command does.
 void run_in_child(Seconds limit, const std::function<void(ChildProgress&)>& work) {
   ChildProgress progress;
-  continue_in_child(progress, Deadline(wall_clock() + limit));
+  continue_in_child(progress, Deadline(steady_time() + limit));
   work(progress);
   std::fflush(nullptr);
   _exit(0);
@@ -66,7 +66,7 @@ TEST(ContinueInChild, says_where_a_child_was_that_a_signal_ended) {
 
 TEST(ContinueInChild, ends_in_time_when_the_child_hangs_and_drops_its_results) {
   testing::internal::CaptureStdout();
-  const Seconds start = wall_clock();
+  const Seconds start = steady_time();
   EXPECT_THAT(message_of([] {
                 run_in_child(milliseconds(200), [](ChildProgress& progress) {
                   std::fputs("half a result", stdout);
@@ -76,7 +76,7 @@ TEST(ContinueInChild, ends_in_time_when_the_child_hangs_and_drops_its_results) {
                 });
               }),
               AllOf(HasSubstr("within the budget"), HasSubstr("while measuring copy.pinned.h2d ...")));
-  EXPECT_LT((wall_clock() - start).count(), 2);
+  EXPECT_LT((steady_time() - start).count(), 2);
   EXPECT_EQ(testing::internal::GetCapturedStdout(), "");
 }
 

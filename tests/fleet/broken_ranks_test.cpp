@@ -88,7 +88,7 @@ class EndedRanks : public Communicator {
   }
   std::optional<RankMessage> receive(const Deadline& deadline) override {
     do {
-      if (!come_.empty() && wall_clock() >= come_.front().first) {
+      if (!come_.empty() && steady_time() >= come_.front().first) {
         RankMessage first = std::move(come_.front().second);
         come_.pop_front();
         return first;
@@ -106,7 +106,7 @@ class EndedRanks : public Communicator {
     return to_text(DeviceList{.devices = {{"cuda:" + number, "0" + number}}, .failure = {}});
   }
   void comes(Seconds later, std::size_t from, std::string text) {
-    come_.push_back({wall_clock() + later, {.from = from, .text = std::move(text)}});
+    come_.push_back({steady_time() + later, {.from = from, .text = std::move(text)}});
   }
 
   bool has_failed_ = false;
@@ -116,8 +116,8 @@ class EndedRanks : public Communicator {
 TEST(BrokenFleet, a_rank_that_has_ended_leaves_its_turn_on_the_node_to_the_others) {
   EndedRanks ranks;
   bool hangs = false;
-  const Seconds begin = wall_clock();
-  const FleetRun run = coordinate(ranks, {.stop = [&] { return hangs = wall_clock() - begin > Seconds{20}; }});
+  const Seconds begin = steady_time();
+  const FleetRun run = coordinate(ranks, {.stop = [&] { return hangs = steady_time() - begin > Seconds{20}; }});
   EXPECT_FALSE(hangs) << "nobody begins the turn of another rank";
   EXPECT_EQ(run.results.size(), 2u);
   EXPECT_THAT(run.missing, ElementsAre("n (rank 0) ended before it was told to"));
@@ -125,9 +125,9 @@ TEST(BrokenFleet, a_rank_that_has_ended_leaves_its_turn_on_the_node_to_the_other
 
 TEST(BrokenFleet, does_not_wait_for_a_rank_to_which_nothing_can_be_sent) {
   BrokenRanks ranks;
-  const Seconds begin = wall_clock();
+  const Seconds begin = steady_time();
   const FleetRun run = coordinate(ranks, {.begin_within = Seconds{60}, .budget = Seconds{60}});
-  EXPECT_LT((wall_clock() - begin).count(), 30);
+  EXPECT_LT((steady_time() - begin).count(), 30);
   ASSERT_EQ(run.results.size(), 1u);
   EXPECT_EQ(run.results.front().node, "n0");
   EXPECT_THAT(run.failed, ElementsAre("n1 (rank 1): the connection is gone"));
@@ -145,7 +145,7 @@ RankWork work_of_nobody() {
 
 /// Whether the next message to the rank ends it, and without waiting for others.
 bool is_told_to_end(Mail& mail, std::size_t rank) {
-  const auto message = mail.take(rank, Deadline(wall_clock()));
+  const auto message = mail.take(rank, Deadline(steady_time()));
   if (!message) return false;
   const Order order = order_from_text(message->text, "order");
   return order.end && !order.all_answered;
@@ -180,7 +180,7 @@ TEST(BrokenFleet, is_told_which_gpus_did_not_copy_at_once_because_no_thread_coul
     EXPECT_TRUE(run_worker(second, work_of_nobody(), Seconds{30}));
   }
   std::vector<std::string> failures;
-  while (const auto message = mail.take(0, Deadline(wall_clock()))) {
+  while (const auto message = mail.take(0, Deadline(steady_time()))) {
     const RankReport report = report_from_text(message->text, "rank 1");
     const auto* answer = std::get_if<Answer>(&report.what);
     if (answer == nullptr) continue;

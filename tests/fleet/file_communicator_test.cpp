@@ -22,8 +22,8 @@ class FileRanksTest : public ::testing::Test {
   std::unique_ptr<FileCommunicator> rank(std::size_t number, std::size_t size = 4) const {
     return std::make_unique<FileCommunicator>(shared, "run", number, size);
   }
-  static Deadline soon() { return Deadline(wall_clock() + Seconds{5}); }
-  static Deadline now() { return Deadline(wall_clock()); }
+  static Deadline soon() { return Deadline(steady_time() + Seconds{5}); }
+  static Deadline now() { return Deadline(steady_time()); }
   TemporaryFolder temporary;
   fs::path shared = temporary.path();
 };

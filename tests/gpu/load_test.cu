@@ -100,10 +100,10 @@ TEST_F(LoadOnGpu, behind_a_stream_of_the_caller_that_never_ends_ends_at_its_limi
   {
     const Flag flag(*device);
     until_set<<<1, 1, 0, stream>>>(flag.value());
-    const Seconds began = wall_clock();
+    const Seconds began = steady_time();
     Running running = run_async(*device, prepared, stream, {.limit = limit});
     EXPECT_THROW(running.wait(), TimedOut);
-    EXPECT_LT(wall_clock() - began, limit + at_once);
+    EXPECT_LT(steady_time() - began, limit + at_once);
     EXPECT_NE(job.wrong(), "") << "nothing of it was submitted";
     Running cancelled = run_async(*device, prepared, stream);
     cancelled.cancel();
@@ -127,14 +127,14 @@ TEST_F(LoadOnGpu, whose_kernel_never_ends_ends_at_its_limit_and_keeps_its_memory
           .kernel([&](cudaStream_t stream, Chunk, auto, auto) { until_set<<<1, 1, 0, stream>>>(flag.value()); });
   for (const bool graph : {false, true}) {
     *flag.value() = 0;
-    const Seconds began = wall_clock();
+    const Seconds began = steady_time();
     {
       Prepared prepared = prepare(*device, job, {.chunks = 4, .graph = graph}, roomy_gpu);
       EXPECT_THROW(prepared.run({.limit = limit}), TimedOut);
       EXPECT_TRUE(prepared.overdue());
       EXPECT_THROW(prepared.run(), TimedOut);
     }
-    EXPECT_LT(wall_clock() - began, limit + 5 * at_once) << "destroyed without waiting";
+    EXPECT_LT(steady_time() - began, limit + 5 * at_once) << "destroyed without waiting";
     flag.set();
     ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
     Prepared again = prepare(*device, job, {.chunks = 4, .graph = graph}, roomy_gpu);

@@ -47,7 +47,7 @@ class EndedAdvise : public ::testing::Test {
   /// Starts it and returns when the program has been recorded.
   int start(const std::string& then) const {
     const int process = start_program(run(then));
-    const Deadline deadline(wall_clock() + Seconds{60});
+    const Deadline deadline(steady_time() + Seconds{60});
     while (!fs::exists(folder / "recorded") && !deadline.passed()) sleep_for(milliseconds(2));
     return process;
   }

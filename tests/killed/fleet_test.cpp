@@ -39,7 +39,7 @@ class EndedFleetCheck : public ::testing::Test {
 TEST_F(EndedFleetCheck, takes_its_messages_away_on_every_signal_that_ends_it_in_order) {
   for (const int signal : {SIGTERM, SIGINT, SIGHUP}) {
     const int process = start_program(rank_0_of("2"));  // the other rank never begins
-    const Deadline deadline(wall_clock() + Seconds{60});
+    const Deadline deadline(steady_time() + Seconds{60});
     while (fs::is_empty(shared) && !deadline.passed()) sleep_for(milliseconds(2));
     sleep_for(milliseconds(300));  // until it waits for the other rank
     kill(process, signal);

@@ -73,9 +73,9 @@ struct Undisturbed {
 Undisturbed undisturbed_run(const Scenario& scenario, const Place& place) {
   Undisturbed run;
   place.empty(scenario);
-  const Seconds begin = wall_clock();
+  const Seconds begin = steady_time();
   const ProgramEnd end = run_program_to_its_end(place.run_of(scenario.command));
-  run.time = wall_clock() - begin;
+  run.time = steady_time() - begin;
   EXPECT_EQ(end.code, 0) << place.messages();
   run.result = scenario.result(place.folder());
   place.empty(scenario);
@@ -142,7 +142,7 @@ void expect_to_survive_kills(const Scenario& scenario, std::size_t moments) {
   std::size_t killed = 0;
   std::size_t ended = 0;
   bool goes_on = false;
-  const Seconds begin = wall_clock();
+  const Seconds begin = steady_time();
   const std::size_t all = asked_moments(moments);
   place.empty(scenario);
   while (killed < all && !::testing::Test::HasFailure()) {
@@ -165,7 +165,7 @@ void expect_to_survive_kills(const Scenario& scenario, std::size_t moments) {
   expect_the_same_end(scenario, place, run_program_to_its_end(place.run_of(goes_on ? resume : scenario.command)),
                       undisturbed);
   fmt::print("{} kills, {} of {} runs ended in spite of them, {} calls that change files, {:.1f} s\n", killed,
-             ended + 1, ended + 1, undisturbed.calls, (wall_clock() - begin).count());
+             ended + 1, ended + 1, undisturbed.calls, (steady_time() - begin).count());
 }
 
 }  // namespace shiplap

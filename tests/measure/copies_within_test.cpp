@@ -41,7 +41,7 @@ class SharesItsHost : public ForwardingDevice {
 
 /// A period that begins when a machine under load is ready too.
 Period soon() {
-  const Seconds begin = wall_clock() + Seconds{1.5};
+  const Seconds begin = steady_time() + Seconds{1.5};
   return {begin, begin + Seconds{0.1}};
 }
 
@@ -55,7 +55,7 @@ TEST(CopiesWithin, counts_the_bursts_of_the_period_and_no_others) {
 
 TEST(CopiesWithin, refuses_a_period_that_has_begun_before_the_gpu_was_ready) {
   SharesItsHost device;
-  const Period begun{wall_clock(), wall_clock() + Seconds{1}};
+  const Period begun{steady_time(), steady_time() + Seconds{1}};
   const std::string said = message_of([&] { copy_rate_within(device, CopyDirection::host_to_device, begun); });
   EXPECT_NE(said.find("after the others were to copy, so that they did not copy at once"), std::string::npos) << said;
 }

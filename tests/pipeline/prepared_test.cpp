@@ -173,6 +173,9 @@ TEST(KeptArrays, are_planned_without_the_time_of_their_copy) {
   EXPECT_GT(each_run.chosen.predicted.value, milliseconds(1)) << "64 MiB cross the link";
   EXPECT_LT(kept.chosen.predicted.value, microseconds(200));
   EXPECT_LE(kept.ranking.bound.time, kept.chosen.predicted.value);
+  EXPECT_GT(kept.copies_of_kept, milliseconds(1));
+  EXPECT_EQ(each_run.copies_of_kept, Seconds{0});
+  EXPECT_THAT(kept.explain(), HasSubstr("The first run takes"));
 }
 
 TEST(KeptArrays, are_as_after_a_single_run_when_a_report_repeats_it) {

@@ -11,7 +11,7 @@ constexpr Seconds pause = microseconds(20);
 
 /// Asks `query` until it answers anything but "not ready", or `is_over` says that nobody waits any longer.
 cudaError_t poll(const Api& api, const auto& query, const auto& is_over) {
-  const Seconds began = wall_clock();
+  const Seconds began = steady_time();
   bool waited = false;
   while (true) {
     const cudaError_t state = query();
@@ -25,7 +25,7 @@ cudaError_t poll(const Api& api, const auto& query, const auto& is_over) {
       static_cast<void>(api.get_last_error());
       return state;
     }
-    wall_clock() - began < busy ? std::this_thread::yield() : sleep_for(pause);
+    steady_time() - began < busy ? std::this_thread::yield() : sleep_for(pause);
   }
 }
 
