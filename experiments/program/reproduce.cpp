@@ -197,7 +197,8 @@ void run_reproduce(const ReproduceFlags& flags) {
   print(document::text(document::reproduction_section(view), style, detail));
   if (!flags.all) print("\n--all shows what is published of each claim, and what was found here.\n");
   if (!whole)
-    print(wrap(fmt::format("\n{} of {} steps are done; {}", view.steps.size(), experiment.steps.size(),
+    print("\n" +
+          wrap(fmt::format("{} of {} steps are done; {}", view.steps.size(), experiment.steps.size(),
                            flags.output.empty() ? "with -o DIR they are kept, and can be gone on with"
                            : flags.only.empty() ? "the same command goes on from there"
                                                 : "without --only the command goes on from there"),

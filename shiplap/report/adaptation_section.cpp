@@ -102,16 +102,15 @@ Section adaptive_section(const AdaptiveRun& run, const std::string& source) {
 
 Section adaptation_section(const Replay& log, const std::string& source) {
   Section section{.title = fmt::format("Adaptive run of {}", log.job), .source = source};
+  const bool is_as_logged = log.difference.empty();
   section.headlines.push_back(
-      {.sentence = fmt::format("{}: the adaptive run of {} took {} batches and made {} decisions.",
-                               log.difference.empty() ? "AS LOGGED" : "NOT AS LOGGED", log.job, log.seen.size(),
-                               log.logged.size()),
-       .judgement = log.difference.empty() ? Judgement::none : Judgement::warn,
+      {.sentence = fmt::format("Made again from the log, the {} decisions are {} logged.", log.logged.size(),
+                               is_as_logged ? "as" : "NOT as"),
+       .judgement = is_as_logged ? Judgement::none : Judgement::warn,
        .numbers = {{std::to_string(log.seen.size()), "batches"}, {std::to_string(log.logged.size()), "decisions"}}});
-  section.sentences.push_back(
-      log.difference.empty()
-          ? "Made again from the log, the decisions are as logged."
-          : fmt::format("Made again from the log, the decisions are NOT as logged: {}.", log.difference));
+  if (!is_as_logged) section.sentences.push_back(fmt::format("The first difference: {}.", log.difference));
+  section.sentences.push_back(fmt::format("The adaptive run of {} took {} batches and made {} decisions.", log.job,
+                                          log.seen.size(), log.logged.size()));
   section.sentences.push_back(
       fmt::format("Planned with parameters {}. A log does not name its device, which may have been a virtual one.",
                   log.profile_hash));
