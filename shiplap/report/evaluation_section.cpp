@@ -113,8 +113,6 @@ Table errors_in_brief(const std::vector<ModelErrors>& models) {
   return table;
 }
 
-std::string counted(std::size_t n, const char* noun) { return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s"); }
-
 }  // namespace
 
 Section evaluation_section(const Evaluation& e, const std::string& source) {

@@ -31,10 +31,6 @@ std::pair<std::size_t, std::string> states_of(const JudgedFleet& fleet, bool sum
   return {all, states};
 }
 
-std::string counted(std::size_t count, const char* what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
-
 /// "12 GPUs: 11 good, 1 sick."
 Headline answer_about(const JudgedFleet& fleet) {
   const auto [gpus, states] = states_of(fleet, false);

@@ -14,4 +14,8 @@ Cell percent_cell(double fraction) { return {percent(fraction), fraction}; }
 
 Cell count_cell(std::uint64_t count) { return {std::to_string(count), static_cast<double>(count)}; }
 
+std::string counted(std::size_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
 }  // namespace shiplap::document

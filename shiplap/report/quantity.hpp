@@ -1,7 +1,9 @@
-// Quantities as cells of tables.
+// Quantities as cells of tables and in sentences.
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <string_view>
 
 #include "shiplap/core/interval.hpp"
 #include "shiplap/core/units.hpp"
@@ -17,5 +19,7 @@ Cell change_cell(double ratio);
 Cell percent_cell(double fraction);
 /// A number as a cell.
 Cell count_cell(std::uint64_t count);
+/// A number of things, as in "1 node" and "3 nodes".
+std::string counted(std::size_t count, std::string_view noun);
 
 }  // namespace shiplap::document
