@@ -1,5 +1,7 @@
 #include "shiplap/report/quantity.hpp"
 
+#include <fmt/format.h>
+
 #include <string>
 
 namespace shiplap::document {
