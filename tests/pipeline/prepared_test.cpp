@@ -86,11 +86,11 @@ TEST(KeptArrays, cross_the_link_in_no_run) {
   Lookup lookup;
   const Job kept = lookup.job();
   const Schedule schedule = find_strategy("pageable").schedule(kept, copied, limits_of(planted_profile()));
-  Bytes to_gpu;
+  Bytes sent;
   for (const Op& op : schedule.ops)
     if (const auto* copy = std::get_if<Copy>(&op.what))
-      if (direction(schedule, *copy) == CopyDirection::host_to_device) to_gpu += copy->to.length;
-  EXPECT_EQ(to_gpu, Bytes{lookup.keys.size() * 4});
+      if (direction(schedule, *copy) == CopyDirection::host_to_device) sent += copy->to.length;
+  EXPECT_EQ(sent, Bytes{lookup.keys.size() * 4});
 }
 
 TEST(KeptArrays, that_kernels_write_come_back_when_they_are_fetched) {

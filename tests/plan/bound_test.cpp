@@ -238,7 +238,7 @@ TEST(Bound, is_never_above_the_simulated_time_of_any_strategy_on_built_in_profil
 
 /// Expects that no candidate of any ranking on a built-in profile is below its bound.
 void expect_bound_of_all_strategies(const std::vector<std::pair<Bytes, Bytes>>& sizes,
-                                    const std::vector<Seconds>& kernels, const std::vector<std::uint64_t>& blocks) {
+                                    const std::vector<Seconds>& kernels, const std::vector<unsigned>& blocks) {
   std::size_t candidates = 0;
   for (const std::string& name : built_in_profiles()) {
     const Profile profile = find_profile(name);
@@ -246,7 +246,7 @@ void expect_bound_of_all_strategies(const std::vector<std::pair<Bytes, Bytes>>& 
     for (const Seconds kernel : kernels)
       for (const auto& [in, out] : sizes) {
         Job job = in_out_job(in, out, kernel, static_cast<unsigned>(std::max(in, out).count / 4));
-        for (const std::uint64_t per_block : blocks) {
+        for (const unsigned per_block : blocks) {
           job.items_per_block = job.threads_per_block = per_block;
           try {
             const Ranking ranking = rank(job, profile);
