@@ -134,8 +134,8 @@ Trial pointer_chase(MeasurableDevice& device, MemoryKind kind, Bytes footprint, 
   return trial;
 }
 
-// Of duplex copies the slower direction moves alone at the end, for longer the more chunks there are. So the clock stops
-// with one more copy to the GPU, until which both directions move.
+// The slower direction of duplex copies moves alone at the end, for longer the more chunks there are. So the clock
+// stops with one more copy to the GPU, until which both directions move.
 Trial empty_pipeline(MeasurableDevice& device, const EmptyPipeline& wanted) {
   Trial trial;
   const Kernel empty = add_empty_kernel(trial, device);

@@ -72,7 +72,7 @@ class Prepared {
     std::unique_ptr<Execution> to_gpu;   ///< copies the array to its GPUs
     std::unique_ptr<Execution> to_host;  ///< copies it back; null for an array that kernels only read
     bool outdated = true;                ///< whether the next run must copy the array
-    std::size_t hash = 0;                ///< of the caller's memory when it was copied, if that is checked
+    std::size_t hash = 0;                ///< hash of the caller's memory when it was copied; 0: it is not checked
   };
   struct Parts {
     bool overdue() const;

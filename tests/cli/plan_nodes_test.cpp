@@ -17,7 +17,7 @@ TEST_F(PlanNodes, prints_a_line_for_each_number_of_nodes_and_the_origin_of_the_n
   const Outcome outcome = shiplap(small_convolution + stated_network + "--nodes 3");
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("speed-up  efficiency  what limits"));
-  for (const char* nodes : {"\n    1  ", "\n    2  ", "\n    3  "}) EXPECT_THAT(outcome.out, HasSubstr(nodes));
+  for (const char* nodes : {"\n      1  ", "\n      2  ", "\n      3  "}) EXPECT_THAT(outcome.out, HasSubstr(nodes));
   EXPECT_THAT(outcome.out, HasSubstr("The network's figures are stated: 25.00 GB/s and a latency of 2.000 µs."));
 }
 

@@ -37,7 +37,7 @@ struct Lookup {
     for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = static_cast<std::uint32_t>(i % table.size());
   }
   Job job() {
-    return Job{keys.size(), "lookup"}
+    Job job = Job{keys.size(), "lookup"}
         .in("keys", keys)
         .kept("table", table)
         .out("found", found)
@@ -45,6 +45,8 @@ struct Lookup {
         .host_kernel([](Chunk chunk, auto key, auto values, auto to) {
           for (std::uint64_t i = chunk.first; i < chunk.end(); ++i) to[i] = values[key[i]];
         });
+    for (Array& array : job.arrays) array.memory = MemoryKind::pageable;
+    return job;
   }
 };
 
@@ -113,7 +115,9 @@ TEST(KeptArrays, are_on_every_gpu_that_runs_chunks) {
   Lookup lookup;
   const Memory keys = gpus->pin(reinterpret_cast<std::byte*>(lookup.keys.data()), Bytes{lookup.keys.size() * 4});
   const Memory found = gpus->pin(reinterpret_cast<std::byte*>(lookup.found.data()), Bytes{lookup.found.size() * 4});
-  Prepared prepared = ready(*gpus, lookup.job(), {.strategy = "streams", .chunks = 4, .gpus = 2});
+  Job job = lookup.job();
+  job.arrays[0].memory = job.arrays[2].memory = MemoryKind::pinned;
+  Prepared prepared = ready(*gpus, job, {.strategy = "streams", .chunks = 4, .gpus = 2});
   EXPECT_EQ(prepared.schedule().kept.size(), 2u);
   prepared.run();
   EXPECT_THAT(lookup.found, Each(1.0f));
@@ -154,7 +158,7 @@ TEST(KeptArrays, refuse_what_they_cannot_do) {
   Job managed = lookup.job();
   for (Array& array : managed.arrays) array.memory = MemoryKind::managed;
   EXPECT_THAT(message_of<Unsupported>([&] {
-                find_strategy("managed").schedule(managed, {.strategy = "managed"}, limits_of(planted_profile()));
+                find_strategy("managed").schedule(managed, {.strategy = "managed", .threads = 4}, limits_of(planted_profile()));
               }),
               HasSubstr("stays on the GPU from run to run"));
 }
