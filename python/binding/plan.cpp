@@ -168,7 +168,8 @@ void bind_plan(nb::module_& m) {
       .def_prop_ro("predicted_high", [](const PyPlan& self) { return self.plan.chosen.predicted.high.count(); })
       .def_prop_ro("call", [](const PyPlan& self) { return self.plan.job.cost.call.count(); })
       .def_prop_ro("choice", [](const PyPlan& self) { return to_string(self.plan.chosen.choice); });
-  nb::class_<PyPrepared>(m, "Prepared", nb::type_slots(Collected<PyPrepared>::slots)).def("run", &seconds_of_run)
+  nb::class_<PyPrepared>(m, "Prepared", nb::type_slots(Collected<PyPrepared>::slots))
+      .def("run", &seconds_of_run)
       .def("changed",
            [](PyPrepared& self, const std::string& name) { with_python_errors([&] { self.prepared->changed(name); }); })
       .def("fetch",

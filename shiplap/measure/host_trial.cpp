@@ -162,10 +162,10 @@ Trial host_copies(Bytes size, unsigned threads, bool both) {
   for (unsigned lane = 0; lane < lanes; ++lane) {
     trial.transfers.push_back({ways[lane].from, ways[lane].to, size});
     for (unsigned i = 0; i < per_lane; ++i)
-      trial.schedule.add(by_agent(
-          AgentId{(lane * per_lane + i) % threads},
-          HostCopy{.from = page_aligned_part(ways[lane].from, size, i, per_lane), .to = page_aligned_part(ways[lane].to, size, i, per_lane)}, {},
-          lane * per_lane + i));
+      trial.schedule.add(by_agent(AgentId{(lane * per_lane + i) % threads},
+                                  HostCopy{.from = page_aligned_part(ways[lane].from, size, i, per_lane),
+                                           .to = page_aligned_part(ways[lane].to, size, i, per_lane)},
+                                  {}, lane * per_lane + i));
   }
   std::vector<BufferId> buffers;
   for (unsigned lane = 0; lane < lanes; ++lane) {

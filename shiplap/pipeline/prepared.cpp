@@ -87,7 +87,8 @@ void Prepared::prepare_kept(Device& device, const std::vector<std::byte*>& buffe
     return written;
   };
   for (auto first = schedule.kept.begin(); first != schedule.kept.end();) {
-    const auto end = std::find_if(first, schedule.kept.end(), [&](const KeptArray& a) { return a.host != first->host; });
+    const auto end =
+        std::find_if(first, schedule.kept.end(), [&](const KeptArray& a) { return a.host != first->host; });
     const std::span arrays(first, end);
     const auto copies = [&](CopyDirection way) {
       return device.prepare(copies_of_kept(schedule, arrays, way), {.buffers = buffers, .kernels = {}});
@@ -134,9 +135,10 @@ void Prepared::fetch(Kept& array) {
   if (parts_->in_flight || parts_->overdue())
     throw Error(fmt::format("{}: a run that may write it is in flight: wait for the run before `fetch`", array.name));
   if (array.outdated)
-    throw Error(fmt::format("{}: it is not on the GPU, because no run has copied it since it was described or "
-                            "changed: run first, then `fetch`",
-                            array.name));
+    throw Error(
+        fmt::format("{}: it is not on the GPU, because no run has copied it since it was described or "
+                    "changed: run first, then `fetch`",
+                    array.name));
   array.to_host->run();
   array.hash = 0;  // a checked run takes the hash of what came back
 }
@@ -148,10 +150,11 @@ void Prepared::copy_kept(const RunOptions& options) {
       if (!parts_->checks_kept) continue;
       const std::size_t now = hash();
       if (array.hash != 0 && array.hash != now)
-        throw Error(fmt::format(
-            "{0}: the array stays on the GPU, and its values in host memory have changed since they were copied, so the "
-            "run would use the earlier ones: call `changed(\"{0}\")` after a change",
-            array.name));
+        throw Error(
+            fmt::format("{0}: the array stays on the GPU, and its values in host memory have changed since they were "
+                        "copied, so the "
+                        "run would use the earlier ones: call `changed(\"{0}\")` after a change",
+                        array.name));
       array.hash = now;
       continue;
     }

@@ -53,8 +53,8 @@ void predict_copies_of_kept(const Profile& profile, Decision& decision) {
     decision.copies_of_kept =
         simulate(copies_of_kept(schedule, schedule.kept, CopyDirection::host_to_device), profile).timeline.makespan;
   } catch (const Unsupported& why) {
-    decision.ranking.assumptions.push_back(
-        fmt::format("the copies of the arrays that stay on the GPU, in the first run, are not predicted: {}", why.what()));
+    decision.ranking.assumptions.push_back(fmt::format(
+        "the copies of the arrays that stay on the GPU, in the first run, are not predicted: {}", why.what()));
   }
 }
 

@@ -1,4 +1,6 @@
 // The predicted time of one choice, its interval, and where the time above ideal overlap goes.
+#include "shiplap/plan/predict.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,7 +11,6 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/plan/closed_form.hpp"
-#include "shiplap/plan/predict.hpp"
 #include "shiplap/plan/ranking.hpp"
 #include "shiplap/plan/variation.hpp"
 #include "shiplap/sim/simulate.hpp"

@@ -1,4 +1,5 @@
-// The prediction of one choice: its schedule, simulated, or the closed form of a paper where the profile lacks a figure.
+// The prediction of one choice: its schedule, simulated, or the closed form of a paper where the profile lacks a
+// figure.
 #pragma once
 
 #include <string>

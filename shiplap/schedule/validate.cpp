@@ -341,16 +341,17 @@ std::vector<std::string> unsound_kept(const Schedule& schedule) {
   std::vector<std::string> found;
   for (const auto& [host, gpu] : schedule.kept) {
     if (host.index() >= schedule.buffers.size() || gpu.index() >= schedule.buffers.size()) {
-      found.push_back(fmt::format("a kept array is in buffers {} and {}, and the schedule has {} buffers; add them first",
-                                  host.value, gpu.value, schedule.buffers.size()));
+      found.push_back(
+          fmt::format("a kept array is in buffers {} and {}, and the schedule has {} buffers; add them first",
+                      host.value, gpu.value, schedule.buffers.size()));
       continue;
     }
     const Buffer& from = schedule.buffers[host.index()];
     const Buffer& to = schedule.buffers[gpu.index()];
     if (!from.place.is_host() || !to.place.is_gpu() || from.size != to.size)
-      found.push_back(fmt::format("kept array {} is {} at {} and {} at {}; it needs as much memory of the host as of a GPU",
-                                  from.name, to_string(from.size), to_string(from.place), to_string(to.size),
-                                  to_string(to.place)));
+      found.push_back(
+          fmt::format("kept array {} is {} at {} and {} at {}; it needs as much memory of the host as of a GPU",
+                      from.name, to_string(from.size), to_string(from.place), to_string(to.size), to_string(to.place)));
   }
   return found;
 }

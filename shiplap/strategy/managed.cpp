@@ -48,10 +48,11 @@ void add_arrays(const Job& job, Schedule& schedule, const Limits& limits, bool a
   Bytes total;
   for (const Array& a : job.arrays) {
     if (a.kept)
-      throw Unsupported(fmt::format(
-          "{} stays on the GPU from run to run, and runs of the managed strategies begin with all pages on the host: use "
-          "pinned or pageable arrays",
-          a.name));
+      throw Unsupported(
+          fmt::format("{} stays on the GPU from run to run, and runs of the managed strategies begin with all pages on "
+                      "the host: use "
+                      "pinned or pageable arrays",
+                      a.name));
     if (stays(a.role) && !a.prefix_of && a.memory != MemoryKind::managed)
       throw Unsupported(
           fmt::format("{} stays on the GPU and is in {} memory, but the managed strategies need it in managed memory "

@@ -167,8 +167,8 @@ class [[nodiscard]] DescribedJob : public Job {
   auto kept(std::string array, Described&&... described) const {
     return keeping(resident(std::move(array), std::forward<Described>(described)...));
   }
-  /// Adds an array of which every chunk reads and writes all elements, as `carried` does, and which stays on the GPU from
-  /// one run of a prepared job to the next. The first run copies it there, and `Prepared::fetch` copies it back.
+  /// Adds an array of which every chunk reads and writes all elements, as `carried` does, and which stays on the GPU
+  /// from one run of a prepared job to the next. The first run copies it there, and `Prepared::fetch` copies it back.
   template <class... Described>
   auto kept_state(std::string array, Described&&... described) const {
     return keeping(carried(std::move(array), std::forward<Described>(described)...));

@@ -280,7 +280,8 @@ TEST_F(JobsOnGpu, are_planned_when_their_kernel_first_waits_for_the_gpu_at_a_lar
   for (std::uint64_t i = 0; i < n; i += 997) ASSERT_EQ(y[i], 2) << i;
 }
 
-__global__ void look_up(std::uint64_t count, const unsigned* key, const float* table, float* found, unsigned long long* runs) {
+__global__ void look_up(std::uint64_t count, const unsigned* key, const float* table, float* found,
+                        unsigned long long* runs) {
   const std::uint64_t i = blockIdx.x * std::uint64_t{blockDim.x} + threadIdx.x;
   if (i == 0) atomicAdd(runs, 1ull);
   if (i < count) found[i] = table[key[i]];

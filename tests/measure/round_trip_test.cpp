@@ -178,8 +178,8 @@ TEST(RoundTrip, recovers_every_planted_parameter_within_a_thousandth) {
   const Profile fitted = measure_and_fit(*device, Effort::quick, 64_MiB);
   for (const Compared& parameter : compare_parameters(truth, fitted)) {
     const double allowed = is(parameter.name, "waiting streams, duplex") ? 1e-2
-                           : is(parameter.name, "zero copy")                  ? 1e-2
-                                                                              : 1e-3;
+                           : is(parameter.name, "zero copy")             ? 1e-2
+                                                                         : 1e-3;
     EXPECT_LT(parameter.relative_error(), allowed)
         << fmt::format("{}: planted {}, fitted {}", parameter.name, parameter.truth, parameter.fitted.value);
   }

@@ -38,13 +38,13 @@ struct Lookup {
   }
   Job job() {
     Job job = Job{keys.size(), "lookup"}
-        .in("keys", keys)
-        .kept("table", table)
-        .out("found", found)
-        .kernel_time(microseconds(5))
-        .host_kernel([](Chunk chunk, auto key, auto values, auto to) {
-          for (std::uint64_t i = chunk.first; i < chunk.end(); ++i) to[i] = values[key[i]];
-        });
+                  .in("keys", keys)
+                  .kept("table", table)
+                  .out("found", found)
+                  .kernel_time(microseconds(5))
+                  .host_kernel([](Chunk chunk, auto key, auto values, auto to) {
+                    for (std::uint64_t i = chunk.first; i < chunk.end(); ++i) to[i] = values[key[i]];
+                  });
     for (Array& array : job.arrays) array.memory = MemoryKind::pageable;
     return job;
   }
@@ -158,7 +158,8 @@ TEST(KeptArrays, refuse_what_they_cannot_do) {
   Job managed = lookup.job();
   for (Array& array : managed.arrays) array.memory = MemoryKind::managed;
   EXPECT_THAT(message_of<Unsupported>([&] {
-                find_strategy("managed").schedule(managed, {.strategy = "managed", .threads = 4}, limits_of(planted_profile()));
+                find_strategy("managed").schedule(managed, {.strategy = "managed", .threads = 4},
+                                                  limits_of(planted_profile()));
               }),
               HasSubstr("stays on the GPU from run to run"));
 }

@@ -26,7 +26,8 @@ TEST(TopologyReport, draws_the_way_from_the_host_to_its_gpu) {
 TEST(TopologyReport, says_where_a_link_trained_to_less_than_it_could) {
   Profile profile = two_socket_node();
   profile.conditions["gpu.link_loaded"] = "16.0 GT/s PCIe x8";
-  EXPECT_NE(topology_report(profile, {.width = 120}).find("(trained to 16.0 GT/s PCIe x8 under load)"), std::string::npos);
+  EXPECT_NE(topology_report(profile, {.width = 120}).find("(trained to 16.0 GT/s PCIe x8 under load)"),
+            std::string::npos);
 }
 
 TEST(TopologyReport, lists_all_gpus_and_how_they_exchange_bytes) {
