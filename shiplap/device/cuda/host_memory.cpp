@@ -11,13 +11,16 @@
 #include <cstdlib>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <system_error>
 #include <type_traits>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/host_limits.hpp"
 #include "shiplap/device/cuda/check.hpp"
 #include "shiplap/device/cuda/handles.hpp"
+#include "shiplap/device/host_agents.hpp"
 #include "shiplap/device/host_work.hpp"
 
 namespace shiplap {
@@ -60,6 +63,8 @@ hwloc_obj_t numa_node(std::uint16_t number) {
   return node;
 }
 
+bool has_several_nodes() { return hwloc_get_nbobjs_by_type(topology(), HWLOC_OBJ_NUMANODE) > 1; }
+
 /// Allocations of its thread are placed on one NUMA node until it is destroyed, as far as the system allows. Where it
 /// forbids memory policies, as containers do, the thread runs on the cores of the node meanwhile: memory is placed
 /// where it is first touched. On a host with a single node there is nothing to do.
@@ -67,7 +72,7 @@ class OnNode {
  public:
   explicit OnNode(std::uint16_t number) {
     const hwloc_obj_t node = numa_node(number);
-    if (hwloc_get_nbobjs_by_type(topology(), HWLOC_OBJ_NUMANODE) <= 1) return;
+    if (!has_several_nodes()) return;
     before_.reset(hwloc_bitmap_alloc());
     if (before_ != nullptr && hwloc_get_membind(topology(), before_.get(), &policy_, flags) == 0 &&
         hwloc_set_membind(topology(), node->nodeset, HWLOC_MEMBIND_BIND, flags) == 0)
@@ -93,8 +98,42 @@ std::string shown(const std::optional<HostMemory>& available) {
   return available ? to_string(*available) : std::string("an unknown amount");
 }
 
-void touch(std::byte* data, Bytes size) {
-  for (std::uint64_t at = 0; at < size.count; at += page_size()) data[at] = std::byte{0};
+void write_each_page(std::span<std::byte> memory) {
+  for (std::size_t at = 0; at < memory.size(); at += page_size()) memory[at] = std::byte{0};
+}
+
+/// The number of threads that make the pages of new memory.
+std::size_t threads_for_pages(Place place, Bytes size) {
+  constexpr std::size_t most_threads = 16;
+  constexpr Bytes least_of_a_thread = 8_MiB;
+  // Pages of no particular node are to be where the calling thread runs.
+  if (place == Place::host() && has_several_nodes()) return 1;
+  return std::clamp<std::size_t>(size.count / least_of_a_thread.count, 1, std::min<std::size_t>(most_threads, usable_cpus()));
+}
+
+/// Makes the pages of new memory on its node. The system clears a page when it is first written, which takes most of the
+/// time of an allocation, and several threads clear more in the same time. The calling thread is bound already.
+void make_pages(Place place, std::byte* data, Bytes size) {
+  const std::size_t threads = threads_for_pages(place, size);
+  const std::size_t share = size.count / threads / huge_page * huge_page;
+  const auto part = [&](std::size_t thread) {
+    const std::size_t begin = thread * share;
+    return std::span(data + begin, thread + 1 == threads ? size.count - begin : share);
+  };
+  const bool is_placed = place != Place::host();
+  std::optional<HostAgents> agents;
+  try {
+    agents.emplace(threads, [&](std::size_t) {
+      if (is_placed) keep_to_cores_of(place.index);
+    });
+  } catch (const Error&) {  // the system has no more threads for this process
+    return write_each_page({data, size.count});
+  }
+  agents->run([&](std::size_t thread) {
+    std::optional<OnNode> node;
+    if (is_placed && thread > 0) node.emplace(place.index);
+    write_each_page(part(thread));
+  });
 }
 
 [[noreturn]] void throw_short(Bytes size, const char* kind) {
@@ -106,7 +145,7 @@ Memory allocate_pageable(Place place, Bytes size) {
   const std::size_t whole_pages = (size.count + page_size() - 1) / page_size() * page_size();
   auto* data = static_cast<std::byte*>(std::aligned_alloc(page_size(), whole_pages));
   if (data == nullptr) throw_short(size, "pageable");
-  touch(data, size);
+  make_pages(place, data, size);
   return {data, size, place, MemoryKind::pageable, [](std::byte* p) { std::free(p); }};
 }
 
@@ -141,7 +180,7 @@ class Mapping {
 Memory allocate_pinned(const Api& api, Place place, MemoryKind kind, Bytes size) {
   const auto mapping = std::make_shared<Mapping>(size);
   std::byte* data = mapping->data();
-  touch(data, size);
+  make_pages(place, data, size);
   const std::string what = fmt::format("{} of {} memory", to_string(size), to_string(kind));
   check(api, api.host_register(data, size.count, cudaHostRegisterPortable | cudaHostRegisterMapped), "cudaHostRegister",
         what);

@@ -9,11 +9,13 @@
 #include <sched.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -88,6 +90,8 @@ int hwloc_set_membind(hwloc_topology_t topology, hwloc_const_bitmap_t set, hwloc
   if (shiplap::testing::hwloc_fails("hwloc_set_membind")) return -1;
   if (!shiplap::testing::fake_hwloc.several_nodes)
     return shiplap::testing::of_hwloc<decltype(hwloc_set_membind)>("hwloc_set_membind")(topology, set, policy, flags);
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
   shiplap::testing::fake_hwloc.memory_policies.push_back(policy);
   return 0;
 }
@@ -207,6 +211,22 @@ TEST_F(HostMemoryFake, is_allocated_where_memory_policies_are_forbidden) {
     EXPECT_EQ(cores(), before) << call;
   }
   EXPECT_EQ(fake_cuda().live(), 0);
+}
+
+// Every 4 KiB of 65 MiB are written once, by threads that get whole huge pages each.
+TEST_F(HostMemoryFake, has_all_its_pages_whatever_number_of_threads_makes_them) {
+  for (const bool several_nodes : {false, true}) {
+    fake_hwloc.several_nodes = several_nodes;
+    const std::vector<int> before = cores();
+    for (const Place place : {Place::host(), Place::host(node)})
+      for (const MemoryKind kind : {MemoryKind::pageable, MemoryKind::pinned}) {
+        const Memory memory = allocate_host_memory(api, place, kind, 65_MiB + 4_KiB);
+        const std::optional<double> present = fraction_of_pages_present(memory.bytes());
+        EXPECT_EQ(present.value_or(1), 1) << to_string(kind);
+        EXPECT_TRUE(std::ranges::all_of(memory.bytes(), [](std::byte b) { return b == std::byte{0}; }));
+      }
+    EXPECT_EQ(cores(), before);
+  }
 }
 
 TEST_F(HostMemoryFake, of_no_particular_node_needs_no_policy) {
