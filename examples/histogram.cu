@@ -1,5 +1,5 @@
 // Arrays that stay on the GPU, and a kernel that takes any grid: values are counted in bins. Every chunk reads all
-// edges of the bins (resident), and adds to the counts of the chunks before it (carried).
+// edges of the bins (broadcast), and adds to the counts of the chunks before it (carried).
 //   histogram [DEVICE [N]]
 #include <algorithm>
 #include <array>
@@ -49,7 +49,7 @@ int main(int argc, char** argv) try {
   const auto node = shiplap::load_or_measure(*gpu);
   const auto job = shiplap::Job{n, "histogram"}
                        .in("values", values)
-                       .resident("edges", edges)
+                       .broadcast("edges", edges)
                        .carried("counts", counts)
                        .takes_any_grid(items_of_block, block)
 #ifdef __CUDACC__

@@ -55,7 +55,7 @@ int main(int argc, char** argv) try {
                        .in("offsets", offsets, one_more)
                        .in("columns", columns, of_rows)
                        .in("values", values, of_rows)
-                       .resident("x", x)
+                       .broadcast("x", x)
                        .out("y", y)
 #ifdef __CUDACC__
                        .kernel([](cudaStream_t stream, shiplap::Chunk rows, auto offsets, auto columns, auto values,

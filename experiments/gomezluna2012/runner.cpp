@@ -102,9 +102,9 @@ class Observation {
         found_.skipped.push_back(fmt::format("{}: {}", shiplap::to_string(choice), why.what()));
       }
     const Job& job = data_.job();
-    const auto in = [](const Array& a) { return is_input(a.role) && a.role != Role::resident; };
+    const auto in = [](const Array& a) { return is_input(a.role) && a.role != Role::broadcast; };
     copies_.emplace_back(bench.device, job, true, in);
-    copies_.emplace_back(bench.device, job, true, [](const Array& a) { return a.role == Role::resident; });
+    copies_.emplace_back(bench.device, job, true, [](const Array& a) { return a.role == Role::broadcast; });
     copies_.emplace_back(bench.device, job, false, [](const Array& a) { return is_output(a.role); });
     kernel_.emplace(prepare_kernel(bench.device, data_.job(), bench.limits.fraction(1, 10)));
     launch_ = prepare_empty_launch(bench.device);
@@ -198,7 +198,7 @@ void Runner::complete(Found& found, const Job& job) {
       simulated_time(find_strategy(unstreamed().strategy).schedule(costed, unstreamed(), bench_.limits)) -
       found.cost.launch_time(job.items);
   for (const Array& array : job.arrays) {
-    const bool in = is_input(array.role) || array.role == Role::resident;
+    const bool in = is_input(array.role) || array.role == Role::broadcast;
     if (in) found.handing_over -= simulated_time(one_copy(true, array.size));
     if (is_output(array.role)) found.handing_over -= simulated_time(one_copy(false, array.size));
   }
@@ -226,7 +226,7 @@ Found Runner::simulated_run(const Workload& workload, const std::vector<Choice>&
   Found found{.stages = stages_of(job, job.cost.launch_time(job.items)), .cost = job.cost};
   found.alone = ChoiceTime{.choice = unstreamed(), .time = time(unstreamed())};
   for (const Array& array : job.arrays)
-    if (array.role == Role::resident) found.before += transfer(true, array.size);
+    if (array.role == Role::broadcast) found.before += transfer(true, array.size);
   for (const Choice& choice : choices) {
     try {
       found.runs.push_back({.choice = choice, .time = time(choice)});

@@ -76,7 +76,7 @@ def test_a_mapping_hands_the_rows_that_a_function_names(node):
     np.testing.assert_array_equal(y, x[::4])
 
 
-def test_resident_inout_and_carried_arrays(node):
+def test_broadcast_inout_and_carried_arrays(node):
     table = np.array([3.0, 5.0])
     state = np.zeros(1)
     x = np.ones(1000)
@@ -87,7 +87,7 @@ def test_resident_inout_and_carried_arrays(node):
 
     job = (
         shiplap.Job(1000, "roles")
-        .resident("table", table)
+        .broadcast("table", table)
         .carried("state", state)
         .inout("x", x)
         .host_kernel(kernel)

@@ -61,11 +61,11 @@ void require_network(const Job& job, const std::optional<Network>& network, Byte
 Bytes resident_bytes(const Job& job) {
   Bytes sum;
   for (const Array& array : job.arrays)
-    if (array.role == Role::resident) sum += array.size;
+    if (array.role == Role::broadcast) sum += array.size;
   return sum;
 }
 
-/// The time of the copies of resident arrays, at the rate at which the arrays that are cut are copied.
+/// The time of the copies of broadcast arrays, at the rate at which the arrays that are cut are copied.
 Seconds time_of_resident_arrays(const Plan& plan) {
   const Bytes cut = std::max(bytes_in(plan.job), bytes_out(plan.job));
   if (cut.count == 0) return Seconds{0};
@@ -83,7 +83,7 @@ std::string limit_of_scale(const ScaledRun& run, const Plan& plan, Seconds perfe
   if (run.exchange >= std::max(uneven, fixed)) return "exchange of halos";
   if (uneven >= fixed) return "shares of unequal size";
   const Seconds resident = time_of_resident_arrays(plan) * (1 - 1.0 / run.nodes);
-  return resident >= fixed / 2 ? "resident arrays, which every node copies whole" : "latencies, filling and draining";
+  return resident >= fixed / 2 ? "broadcast arrays, which every node copies whole" : "latencies, filling and draining";
 }
 
 /// The job on `nodes` nodes with these times.

@@ -93,7 +93,7 @@ Array blocks_of_share(const Job& whole, Array array, ItemRange items, const Loca
   return array;
 }
 
-/// A resident array, whole. A prefix of another array becomes an array of its own, because the share of the other one
+/// A broadcast array, whole. A prefix of another array becomes an array of its own, because the share of the other one
 /// may begin elsewhere.
 Array resident_of_share(const Job& whole, Array array, const LocalPart* held) {
   if (array.prefix_of) {

@@ -93,7 +93,7 @@ std::string cuda_program(const Workload& workload, const Choice& choice, const S
   if (!schedule.kept.empty())
     throw Unsupported(
         "a CUDA program copies all its arrays in each run, and arrays of this plan stay on the GPU: describe them with "
-        "`resident` or `carried`");
+        "`broadcast` or `carried`");
   Workload known = workload;
   if (known.program.kernel.empty()) known.program = placeholder(workload.job, schedule);
   const Structure loops = structure(schedule);

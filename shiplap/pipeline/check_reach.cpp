@@ -204,7 +204,7 @@ std::string to_string(const Undeclared& u) {
     case Undeclared::Kind::read:
       return fmt::format(
           "{}: {}[{}] depends on elements of {} that it does not reach: describe them with `halo`, "
-          "`mapped_by` or `.resident`",
+          "`mapped_by` or `.broadcast`",
           chunk, u.result, u.element, u.array);
     case Undeclared::Kind::write:
       return fmt::format(

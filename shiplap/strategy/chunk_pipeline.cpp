@@ -161,7 +161,7 @@ void ChunkPipeline::move_shared_bytes(std::size_t array, std::uint32_t chunk) {
   dependencies_.ops.moved[chunk][array] = schedule_.add(std::move(op));
 }
 
-/// Copies the fresh bytes that are already on the GPU in a resident array, the prefix of this array. Returns their
+/// Copies the fresh bytes that are already on the GPU in a broadcast array, the prefix of this array. Returns their
 /// number.
 Bytes ChunkPipeline::copy_from_prefix(std::size_t array, std::uint32_t chunk) {
   const auto prefix = memory_.prefix(array);

@@ -53,7 +53,7 @@ Job detail::with_prefix(Job job, const std::string& cut, std::string array, Byte
                     "as many elements",
                     job.name, array, cut));
   Array prefix{.name = std::move(array),
-               .role = Role::resident,
+               .role = Role::broadcast,
                .size = element * elements,
                .element = element,
                .memory = found->memory,

@@ -34,7 +34,7 @@ inline constexpr bool may_be_a_size =
 void require_data(const std::string& job, const std::string& array, const void* data, std::uint64_t elements);
 /// The job with one more array. Throws UsageError when it has a kernel already.
 Job with_array(Job, Array);
-/// The job with the first `elements` elements of the array `cut` as a resident array. Throws UsageError unless `cut` is
+/// The job with the first `elements` elements of the array `cut` as a broadcast array. Throws UsageError unless `cut` is
 /// an input with elements of this size, and at least as many.
 Job with_prefix(Job, const std::string& cut, std::string array, Bytes element, std::uint64_t elements);
 /// The job whose kernel reads each byte of the array this number of times. Throws UsageError without such an array.
@@ -140,15 +140,15 @@ class [[nodiscard]] DescribedJob : public Job {
     return given(std::move(array), Role::inout, detail::writable_elements_of(std::span(data, elements)),
                  std::move(reach));
   }
-  /// Adds an array of which every chunk reads all elements.
+  /// Adds an array of which every chunk reads all elements, and which each run copies once.
   template <class Data>
-  auto resident(std::string array, Data&& data) const {
-    return given_in(std::move(array), Role::resident, detail::elements_of(std::forward<Data>(data)), {});
+  auto broadcast(std::string array, Data&& data) const {
+    return given_in(std::move(array), Role::broadcast, detail::elements_of(std::forward<Data>(data)), {});
   }
   /// Adds `elements` elements from `data` on, all of which every chunk reads.
   template <class T>
-  auto resident(std::string array, const T* data, std::uint64_t elements) const {
-    return given_in(std::move(array), Role::resident, std::span(data, elements), {});
+  auto broadcast(std::string array, const T* data, std::uint64_t elements) const {
+    return given_in(std::move(array), Role::broadcast, std::span(data, elements), {});
   }
   /// Adds an array of which every chunk reads and writes all elements, one chunk after the other: a state or a sum.
   template <class Data>
@@ -160,12 +160,12 @@ class [[nodiscard]] DescribedJob : public Job {
   auto carried(std::string array, T* data, std::uint64_t elements) const {
     return given(std::move(array), Role::carried, detail::writable_elements_of(std::span(data, elements)), {});
   }
-  /// Adds an array of which every chunk reads all elements, as `resident` does, and which stays on the GPU from one run
+  /// Adds an array of which every chunk reads all elements, as `broadcast` does, and which stays on the GPU from one run
   /// of a prepared job to the next. The first run copies it. After the caller has changed it, `Prepared::changed` has
   /// the next run copy it again.
   template <class... Described>
   auto kept(std::string array, Described&&... described) const {
-    return keeping(resident(std::move(array), std::forward<Described>(described)...));
+    return keeping(broadcast(std::move(array), std::forward<Described>(described)...));
   }
   /// Adds an array of which every chunk reads and writes all elements, as `carried` does, and which stays on the GPU
   /// from one run of a prepared job to the next. The first run copies it there, and `Prepared::fetch` copies it back.
@@ -180,7 +180,7 @@ class [[nodiscard]] DescribedJob : public Job {
   auto scratch(std::string array, std::uint64_t elements, Reach reach = {}) const {
     return with<T>(std::move(array), Role::scratch, std::move(reach), std::span<T>(static_cast<T*>(nullptr), elements));
   }
-  /// Adds the first `elements` elements of the array `cut` as a resident array, such as a surface that all levels refer
+  /// Adds the first `elements` elements of the array `cut` as a broadcast array, such as a surface that all levels refer
   /// to. The elements cross the link once for both arrays.
   template <class T>
   auto prefix_of(const std::string& cut, std::string array, std::uint64_t elements) const {
@@ -410,8 +410,8 @@ auto Job::inout(std::string array, Described&&... described) const {
   return DescribedJob<>(*this).inout(std::move(array), std::forward<Described>(described)...);
 }
 template <class... Described>
-auto Job::resident(std::string array, Described&&... described) const {
-  return DescribedJob<>(*this).resident(std::move(array), std::forward<Described>(described)...);
+auto Job::broadcast(std::string array, Described&&... described) const {
+  return DescribedJob<>(*this).broadcast(std::move(array), std::forward<Described>(described)...);
 }
 template <class... Described>
 auto Job::carried(std::string array, Described&&... described) const {

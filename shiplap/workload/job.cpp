@@ -16,7 +16,7 @@ namespace shiplap {
 namespace {
 
 constexpr std::array role_names{std::pair{Role::in, "in"sv},           std::pair{Role::out, "out"sv},
-                                std::pair{Role::inout, "inout"sv},     std::pair{Role::resident, "resident"sv},
+                                std::pair{Role::inout, "inout"sv},     std::pair{Role::broadcast, "broadcast"sv},
                                 std::pair{Role::carried, "carried"sv}, std::pair{Role::scratch, "scratch"sv}};
 
 /// The part of the kernel's time that does not depend on the items: the line through the first point (which may be the
@@ -162,12 +162,12 @@ void require_valid_prefixes(const Job& job) {
   for (std::size_t a = 0; a < job.arrays.size(); ++a) {
     const Array& array = job.arrays[a];
     if (!array.prefix_of) continue;
-    const bool is_front = *array.prefix_of < a && array.role == Role::resident &&
+    const bool is_front = *array.prefix_of < a && array.role == Role::broadcast &&
                           job.arrays[*array.prefix_of].role == Role::in &&
                           array.size <= job.arrays[*array.prefix_of].size;
     if (!is_front)
       throw UsageError(
-          fmt::format("{}: {} must be resident to be a prefix of an array described before it that is an "
+          fmt::format("{}: {} must be a broadcast array to be a prefix of an array described before it that is an "
                       "input and no smaller",
                       job.name, array.name));
   }

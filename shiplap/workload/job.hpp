@@ -23,9 +23,9 @@ enum class Role : std::uint8_t {
   in,
   out,
   inout,
-  resident,  ///< every chunk reads all of it: copied to the GPU once
-  carried,   ///< every chunk reads and writes all of it, one chunk after the other: copied once, and back at the end
-  scratch,   ///< memory on the GPU for the kernel of a chunk: never copied
+  broadcast,  ///< every chunk reads all of it: each run copies it to the GPU once
+  carried,    ///< every chunk reads and writes all of it, one chunk after the other: copied once, and back at the end
+  scratch,    ///< memory on the GPU for the kernel of a chunk: never copied
 };
 /// The roles of arrays with their names.
 EnumNames<Role> names_of(Role);
@@ -34,11 +34,11 @@ constexpr bool is_input(Role role) { return role == Role::in || role == Role::in
 /// Whether chunks of the array are copied back.
 constexpr bool is_output(Role role) { return role == Role::out || role == Role::inout; }
 /// Whether kernels write the array.
-constexpr bool is_written(Role role) { return role != Role::in && role != Role::resident; }
+constexpr bool is_written(Role role) { return role != Role::in && role != Role::broadcast; }
 /// How a kernel accesses an operand with this role.
 constexpr AccessMode access_mode(Role role) { return is_written(role) ? AccessMode::write : AccessMode::read; }
 /// Whether the whole array is on the GPU while the job runs.
-constexpr bool stays(Role role) { return role == Role::resident || role == Role::carried; }
+constexpr bool stays(Role role) { return role == Role::broadcast || role == Role::carried; }
 
 /// Items [first, first + count) of a job.
 struct ItemRange {
@@ -86,12 +86,12 @@ struct Array {
   /// How often the kernel reads each byte on average, at least 1. Eq 6 of van Werkhoven et al. 2014 counts every read,
   /// as if no cache kept host memory; simulations count the first, as the caches of later GPUs keep it.
   double times_read = 1;
-  /// Makes a resident array a prefix of another array: the first elements of the array of that index, which comes
+  /// Makes a broadcast array a prefix of another array: the first elements of the array of that index, which comes
   /// earlier and has the role `in`. The bytes cross the link once for both, and the caller has no memory for the
-  /// resident one.
+  /// broadcast one.
   std::optional<std::uint32_t> prefix_of{};
   /// Whether the array stays on the GPU from one run to the next, for an array of which every chunk reads all elements
-  /// (`resident`, `carried`). The first run copies it to the GPU, and later ones only after `Prepared::changed`. What
+  /// (`broadcast`, `carried`). The first run copies it to the GPU, and later ones only after `Prepared::changed`. What
   /// kernels write into it stays there until `Prepared::fetch`.
   bool kept = false;
   /// Makes the array blocks of a pool, which is the caller's memory at `data`. `size` is that of all blocks together.
@@ -224,7 +224,7 @@ struct Job {
   template <class... Described>
   auto inout(std::string array, Described&&... described) const;  ///< see DescribedJob::inout
   template <class... Described>
-  auto resident(std::string array, Described&&... described) const;  ///< see DescribedJob::resident
+  auto broadcast(std::string array, Described&&... described) const;  ///< see DescribedJob::broadcast
   template <class... Described>
   auto carried(std::string array, Described&&... described) const;  ///< see DescribedJob::carried
   template <class... Described>

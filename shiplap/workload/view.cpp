@@ -11,7 +11,7 @@ void outside_of_view(const char* array, std::uint64_t index, std::uint64_t first
       fmt::format(
           "{}[{}] is not among the elements [{}, {}) that this chunk reaches: describe what its kernel {}", array,
           index, first, end,
-          writable ? "writes, with `mapped_by` or `.carried`" : "reads, with `halo`, `mapped_by` or `.resident`"),
+          writable ? "writes, with `mapped_by` or `.carried`" : "reads, with `halo`, `mapped_by` or `.broadcast`"),
       array, index);
 }
 

@@ -109,12 +109,12 @@ TEST(Scaling, says_what_limits) {
   of_five_blocks.items_per_block = 1 << 10;
   EXPECT_EQ(last_limit(of_five_blocks, 4, {1e13}), "shares of unequal size");
   EXPECT_EQ(last_limit(scaled_stencil(4096, 256), 16, {25e9}), "latencies, filling and draining");
-  const Job resident = Job{4096, "resident"}
+  const Job whole = Job{4096, "whole"}
                            .shaped<const float>("u", Role::in, 4096 * 256)
-                           .shaped<const float>("table", Role::resident, 1 << 26)
+                           .shaped<const float>("table", Role::broadcast, 1 << 26)
                            .shaped<float>("out", Role::out, 4096 * 256)
                            .kernel_time(milliseconds(1));
-  EXPECT_EQ(last_limit(resident, 16, {25e9}), "resident arrays, which every node copies whole");
+  EXPECT_EQ(last_limit(whole, 16, {25e9}), "broadcast arrays, which every node copies whole");
 }
 
 TEST(Scaling, begins_at_the_fewest_nodes_whose_memory_holds_the_job) {

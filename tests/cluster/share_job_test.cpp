@@ -67,7 +67,7 @@ TEST(JobOfShare, writes_what_the_whole_job_writes_from_arrays_that_are_whole) {
   const auto table = counting_up(5);
   std::vector<std::uint32_t> out(u.size(), 0);
   const Job whole =
-      smoothing(Job{all_rows, "smooth"}.in("u", u, halo(2, 1)).out("out", out).resident("table", table), all_rows);
+      smoothing(Job{all_rows, "smooth"}.in("u", u, halo(2, 1)).out("out", out).broadcast("table", table), all_rows);
   for (const ItemRange& items : uneven_shares)
     if (items.count > 0) run_planted(job_of_share(whole, items));
   EXPECT_EQ(out, smoothed_serially(u, all_rows, table));
@@ -79,7 +79,7 @@ TEST(JobOfShare, writes_what_the_whole_job_writes_from_distributed_arrays) {
   const Job whole = smoothing(Job{all_rows, "smooth"}
                                   .shaped<const std::uint32_t>("u", Role::in, u.size(), halo(2, 1))
                                   .shaped<std::uint32_t>("out", Role::out, u.size())
-                                  .resident("table", table),
+                                  .broadcast("table", table),
                               all_rows);
   std::vector<std::uint32_t> joined;
   for (const ItemRange& items : uneven_shares) {

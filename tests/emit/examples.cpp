@@ -38,7 +38,7 @@ Example roles(const char* of, bool batched) {
   const auto array = [](const char* name, Role role, std::uint64_t element) {
     return Array{.name = name, .role = role, .size = Bytes{100000 * element}, .element = Bytes{element}};
   };
-  example.workload.job.arrays = {array("table", Role::resident, 4), array("c", Role::in, 4),
+  example.workload.job.arrays = {array("table", Role::broadcast, 4), array("c", Role::in, 4),
                                  array("first", Role::inout, 8), array("items", Role::out, 4),
                                  array("odd one", Role::out, 2)};
   return example;

@@ -53,7 +53,7 @@ struct Stencil {
   auto job(Reach reach = halo(2, 1)) {
     return Job{rows, "stencil"}
         .in("u", u, reach)
-        .resident("factor", factor)
+        .broadcast("factor", factor)
         .out("out", out)
         .carried("seen", seen)
         .kernel([](cudaStream_t stream, Chunk chunk, auto from, auto weights, auto to, auto counted) {

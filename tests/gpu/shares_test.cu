@@ -38,7 +38,7 @@ __global__ void shared_stencil(Chunk chunk, View<const unsigned> u, View<const u
 Job shared_stencil_job(const std::vector<unsigned>& table) {
   return Job{share_rows, "shares"}
       .shaped<const unsigned>("u", Role::in, share_rows * share_columns, halo(2, 1))
-      .resident("table", table)
+      .broadcast("table", table)
       .shaped<unsigned>("out", Role::out, share_rows * share_columns)
       .kernel([](cudaStream_t stream, Chunk chunk, auto u, auto t, auto out) {
         const dim3 grid(static_cast<unsigned>((share_columns + 255) / 256), static_cast<unsigned>(chunk.count));

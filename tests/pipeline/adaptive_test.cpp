@@ -255,7 +255,7 @@ TEST(Adaptive, refuses_arrays_that_stay_on_the_gpu_and_too_few_slots) {
   const auto device = open_virtual(planted_profile(), "virtual:planted");
   const Node node = node_of(*device, planted_profile());
   Job job = summing(microseconds(60));
-  job.arrays.push_back({.name = "table", .role = Role::resident, .size = 256_B});
+  job.arrays.push_back({.name = "table", .role = Role::broadcast, .size = 256_B});
   EXPECT_NE(message_of([&] { Adaptive(node, job); }).find("table would have to stay on the GPU"), std::string::npos);
   EXPECT_THROW(Adaptive(node, summing(microseconds(60)), {.in_flight = 3, .slots = 2}), UsageError);
   EXPECT_THROW(Adaptive(node, summing(microseconds(60)), {.in_flight = 0}), UsageError);

@@ -210,7 +210,7 @@ TEST(JobOfBlocks, is_refused_where_blocks_were_set_by_hand_and_do_not_fit) {
     change(job.arrays[0]);
     return message_of<UsageError>([&] { plan(node, job); });
   };
-  EXPECT_THAT(refused([](Array& a) { a.role = Role::resident; }), HasSubstr("is not cut into chunks"));
+  EXPECT_THAT(refused([](Array& a) { a.role = Role::broadcast; }), HasSubstr("is not cut into chunks"));
   EXPECT_THAT(refused([](Array& a) { a.blocks = rows(std::span<const int>(), 1); }), HasSubstr("no blocks"));
   EXPECT_THAT(refused([](Array& a) { a.blocks->pool = Bytes{0}; }), HasSubstr("0 blocks of 80 B"));
   EXPECT_THAT(refused([](Array& a) { a.size = a.size * 2; }), HasSubstr("do not fit its blocks"));

@@ -17,7 +17,7 @@ TEST(PrepareKernel, needs_device_memory_for_what_stays_and_one_item) {
   std::vector<float> table(1024);
   std::vector<float> x(256);
   const Job job = Job{x.size(), "mine"}
-                      .resident("table", table)
+                      .broadcast("table", table)
                       .inout("x", x)
                       .kernel_time(microseconds(10))
                       .host_kernel([](Chunk, auto, auto) {});

@@ -27,7 +27,7 @@ TEST(PlannedJob, pins_only_the_arrays_that_are_cut) {
   std::vector<float> factor(16 << 20, 2.0f);
   const std::span<float> data(reinterpret_cast<float*>(x.data()), 16 << 20);
   const auto job =
-      Job{data.size()}.inout("x", data).resident("factor", factor).host_kernel([](Chunk c, auto to, auto by) {
+      Job{data.size()}.inout("x", data).broadcast("factor", factor).host_kernel([](Chunk c, auto to, auto by) {
         for (std::uint64_t i = c.first; i < c.end(); ++i) to[i] = 3 * by[i];
       });
   const Plan often = plan(node_of(*gpu, find_profile("h200")), job, {.runs = 1'000'000});

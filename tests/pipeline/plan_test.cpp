@@ -38,7 +38,7 @@ struct Stencil {
   auto job(Reach reach = halo(2, 1)) {
     return Job{rows, "stencil"}
         .in("u", u, reach)
-        .resident("factor", factor)
+        .broadcast("factor", factor)
         .out("out", out)
         .carried("seen", seen)
         .host_kernel([](Chunk chunk, auto from, auto weights, auto to, auto counted) {
@@ -153,7 +153,7 @@ TEST(PlannedJob, shares_the_rows_of_a_job_with_its_halo_among_two_gpus) {
     Stencil stencil;
     const auto job = Job{Stencil::rows, "stencil"}
                          .in("u", stencil.u, halo(2, 1))
-                         .resident("factor", stencil.factor)
+                         .broadcast("factor", stencil.factor)
                          .out("out", stencil.out)
                          .host_kernel([](Chunk chunk, auto from, auto weights, auto to) {
                            for (std::uint64_t row = chunk.first; row < chunk.end(); ++row)
@@ -279,7 +279,7 @@ TEST(PlannedJob, has_sound_schedules_of_halos_beside_what_stays_and_of_chunks_th
                                       .limited = {},
                                       .origin = "stated"}}
                              .shaped<const float>("halo", Role::in, 24, halo(5, 0))
-                             .shaped<const float>("all", Role::resident, 7)
+                             .shaped<const float>("all", Role::broadcast, 7)
                              .shaped<float>("some", Role::out, 24, mapped_by([](ItemRange r) {
                                               const bool none = r.first / 2 % 3 != 0;
                                               return ElementRange{r.first, none ? 0 : r.count};

@@ -137,13 +137,13 @@ Job random_job(Draw& draw) {
   const std::uint64_t count = draw.integer(1, 4);
   for (std::size_t a = 0; a < count; ++a) {
     const Role role = a == 0 ? draw.of({Role::in, Role::out, Role::inout})
-                             : draw.of({Role::in, Role::in, Role::in, Role::out, Role::out, Role::inout, Role::resident,
+                             : draw.of({Role::in, Role::in, Role::in, Role::out, Role::out, Role::inout, Role::broadcast,
                                         Role::carried, Role::scratch});
     job.arrays.push_back(random_array(draw, role, job.items, a));
   }
   if (draw.one_in(8) && job.arrays[0].role == Role::in && !job.arrays[0].reach.elements)
     job.arrays.push_back(
-        {.name = "front", .role = Role::resident, .size = job.arrays[0].size / 2 + 1_B, .prefix_of = 0u});
+        {.name = "front", .role = Role::broadcast, .size = job.arrays[0].size / 2 + 1_B, .prefix_of = 0u});
   for (Array& array : job.arrays) array.memory = memory;
   job.items_per_block = draw.log_integer(1, 1024);
   job.cost = random_cost(draw, job.items);
@@ -476,7 +476,7 @@ TEST(Bound, moves_both_directions_at_once_and_the_rest_alone) {
 // Hand computation: 64 MiB resident go in before the kernel of 5 ms, 128 MiB carried before it and back after it.
 TEST(Bound, has_arrays_that_stay_before_the_kernel_and_carried_ones_behind_it) {
   Job job = in_out_job(1_MiB, 1_MiB, milliseconds(5), 1 << 20);
-  job.arrays.push_back({.name = "table", .role = Role::resident, .size = 64_MiB});
+  job.arrays.push_back({.name = "table", .role = Role::broadcast, .size = 64_MiB});
   job.arrays.push_back({.name = "state", .role = Role::carried, .size = 128_MiB});
   const double mib = 1024 * 1024;
   const double expected = 192 * mib / 55e9 + 2.3e-6 + 5e-3 + 128 * mib / 54e9;

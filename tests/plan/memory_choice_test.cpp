@@ -58,7 +58,7 @@ TEST(MemoryChoice, leaves_arrays_that_stay_on_the_gpu_as_they_are) {
   Job job = pageable_job();
   Array table = job.arrays.front();
   table.name = "table";
-  table.role = Role::resident;
+  table.role = Role::broadcast;
   job.arrays.push_back(table);
   const MemoryChoice choice = choose_memory(job, profile, limits_of(profile), {}, rank(job, profile), 10);
   EXPECT_NEAR(in_milliseconds(way(choice, Preparation::registered).setup_time), 2 * (4 + 1), 1e-9)
@@ -66,7 +66,7 @@ TEST(MemoryChoice, leaves_arrays_that_stay_on_the_gpu_as_they_are) {
   EXPECT_EQ(way(choice, Preparation::registered).best.schedule->buffers[2].memory, MemoryKind::pageable);
   EXPECT_EQ(way(choice, Preparation::registered).best.schedule->buffers[0].memory, MemoryKind::pinned);
   for (Array& array : job.arrays)
-    if (array.role != Role::resident) array.memory = MemoryKind::pinned;
+    if (array.role != Role::broadcast) array.memory = MemoryKind::pinned;
   EXPECT_THROW(choose_memory(job, profile, limits_of(profile), {}, rank(job, profile), 10), UsageError);
 }
 

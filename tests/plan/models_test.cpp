@@ -213,7 +213,7 @@ TEST(CompareModels, say_what_a_form_assumes_that_the_job_does_not_meet) {
   EXPECT_EQ(model(compare_models(job, profile, ramp, limits_of(profile)), "van-werkhoven-2014").assumption,
             "all chunks are equal");
   EXPECT_FALSE(predict(job, profile, ramp).closed_form) << "so it is not ranked";
-  job.arrays.push_back({.name = "front", .role = Role::resident, .size = 8_MiB, .prefix_of = 0u});
+  job.arrays.push_back({.name = "front", .role = Role::broadcast, .size = 8_MiB, .prefix_of = 0u});
   EXPECT_EQ(model(compare_models(job, profile, streams, limits_of(profile)), "van-werkhoven-2014").assumption,
             "no part of an array must be on the GPU before the first launch");
   EXPECT_FALSE(predict(job, profile, streams).closed_form);
@@ -232,7 +232,7 @@ TEST(CompareModels, copy_arrays_that_stay_before_the_first_launch_and_carried_on
   // By hand from Table I: 84 and 21 MB in two copies to the GPU, and the 21 MB back.
   const Profile profile = paper_profile({.copy_engines = 1});
   Job job = state(5);
-  job.arrays.push_back({.name = "table", .role = Role::resident, .size = Bytes{84'000'000}});
+  job.arrays.push_back({.name = "table", .role = Role::broadcast, .size = Bytes{84'000'000}});
   job.arrays.push_back({.name = "state", .role = Role::carried, .size = Bytes{21'000'000}});
   const double once = 0.00942 + 105e6 * 8.318392e-8 + 0.002503 + 0.009023 + 21e6 * 7.924734e-8;
   const auto comparison = compare_models(job, profile, breadth_42, limits_of(profile));

@@ -303,7 +303,7 @@ TEST(Ranking, says_of_arrays_that_stay_on_the_gpu_that_they_do_not_fit_and_nothi
   Limits limits = limits_of(planted_profile());
   limits.device_memory = 1_MiB;
   Job job = job_of(1);
-  job.arrays.push_back({.name = "table", .role = Role::resident, .size = 2_MiB});
+  job.arrays.push_back({.name = "table", .role = Role::broadcast, .size = 2_MiB});
   const std::string said =
       message_of<Unsupported>([&] { rank(job, planted_profile(), limits, {.strategies = {"streams"}}); });
   EXPECT_EQ(said.find("more chunks"), std::string::npos) << said;

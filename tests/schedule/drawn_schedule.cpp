@@ -18,7 +18,7 @@ constexpr std::array host_memory{MemoryKind::pageable,      MemoryKind::pinned, 
 constexpr std::array<std::uint32_t, 64> any_indices{};
 
 Role random_role(Draw& draw, bool stays_allowed) {
-  constexpr std::array roles{Role::in, Role::out, Role::inout, Role::scratch, Role::resident, Role::carried};
+  constexpr std::array roles{Role::in, Role::out, Role::inout, Role::scratch, Role::broadcast, Role::carried};
   return roles[draw.below(stays_allowed ? roles.size() : 4)];
 }
 

@@ -37,9 +37,9 @@ inline const std::vector<std::vector<Role>> pinned_roles{
     {Role::inout},
     {Role::inout, Role::in, Role::out},
     {Role::out, Role::inout, Role::inout, Role::in, Role::in},
-    {Role::resident, Role::in, Role::out, Role::out},
+    {Role::broadcast, Role::in, Role::out, Role::out},
     {Role::scratch, Role::in, Role::out},
     {Role::scratch, Role::inout, Role::scratch},
-    {Role::resident, Role::scratch},
+    {Role::broadcast, Role::scratch},
 };
 }  // namespace shiplap

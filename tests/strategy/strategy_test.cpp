@@ -161,7 +161,7 @@ TEST(Layouts, are_read_as_they_are_written_in_help) {
 TEST(Streams, wait_for_what_stays_where_a_chunk_brings_nothing) {
   // All data belong to the first chunks.
   for (Choice choice : all_shapes()) {
-    Job job = job_with({Role::resident, Role::in}, 12);
+    Job job = job_with({Role::broadcast, Role::in}, 12);
     job.arrays[1].reach = mapped_by([](ItemRange r) {
       const auto end = [](std::uint64_t item) { return std::min<std::uint64_t>(item * 4, 12); };
       return ElementRange{end(r.first), end(r.first + r.count) - end(r.first)};
@@ -172,7 +172,7 @@ TEST(Streams, wait_for_what_stays_where_a_chunk_brings_nothing) {
 }
 
 TEST(Streams, are_no_graph_where_the_driver_waits_for_a_copy) {
-  Job job = job_with({Role::in, Role::out, Role::resident}, 4000);
+  Job job = job_with({Role::in, Role::out, Role::broadcast}, 4000);
   EXPECT_TRUE(find_strategy("streams").schedule(job, {.chunks = 4, .graph = true}, roomy).as_graph);
   job.arrays[2].memory = MemoryKind::pageable;
   EXPECT_NO_THROW(find_strategy("streams").schedule(job, {.chunks = 4}, roomy));

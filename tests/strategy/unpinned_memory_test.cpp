@@ -228,7 +228,7 @@ TEST(ManagedImplicit, has_the_flows_of_implicit_and_advice_that_pages_stay_on_th
 }
 
 TEST(ManagedImplicit, brings_to_the_gpu_what_stays_there_and_back_what_is_carried) {
-  Job job = job_in(MemoryKind::managed, {Role::resident, Role::carried, Role::in, Role::out});
+  Job job = job_in(MemoryKind::managed, {Role::broadcast, Role::carried, Role::in, Role::out});
   job.each_byte_once = true;
   const Schedule schedule = find_strategy("managed-implicit").schedule(job, {.strategy = "managed-implicit"}, roomy);
   EXPECT_TRUE(problems(schedule).empty());
@@ -297,7 +297,7 @@ TEST(Choices, of_unpinned_memory_are_told_by_what_was_chosen) {
 }
 
 TEST(Managed, needs_arrays_that_stay_on_the_gpu_in_managed_memory_too) {
-  Job job = job_in(MemoryKind::managed, {Role::resident, Role::inout});
+  Job job = job_in(MemoryKind::managed, {Role::broadcast, Role::inout});
   EXPECT_NO_THROW(find_strategy("managed").schedule(job, {.strategy = "managed", .threads = 1}, roomy));
   job.arrays.front().memory = MemoryKind::pinned;
   for (const char* name : {"managed", "managed-prefetch"}) {

@@ -25,7 +25,7 @@ TEST(Hybrid, gives_sound_schedules_that_copy_one_way_and_map_the_other) {
           if (const auto* copy = std::get_if<Copy>(&op.what)) {
             const bool to_device = direction(schedule, *copy) == CopyDirection::host_to_device;
             const Role role = job.arrays[(to_device ? copy->from : copy->to).buffer.index()].role;
-            EXPECT_TRUE(role == Role::resident || (maps_in ? role != Role::in : role == Role::in));
+            EXPECT_TRUE(role == Role::broadcast || (maps_in ? role != Role::in : role == Role::in));
             continue;
           }
           for (const Flow& flow : std::get<Kernel>(op.what).flows) {
@@ -42,7 +42,7 @@ TEST(Hybrid, gives_sound_schedules_whatever_the_sizes_of_its_arrays_and_their_pl
     for (const std::uint64_t size : {100u, 128u, 300u, 700u})
       for (Choice choice : all_shapes()) {
         // As found by chance: pieces of one array lie beside each other in a slot where those of others do not.
-        Job job = job_with({Role::scratch, Role::in, Role::out, Role::resident}, 12);
+        Job job = job_with({Role::scratch, Role::in, Role::out, Role::broadcast}, 12);
         for (std::size_t a = 0; a < 3; ++a) job.arrays[a].size = Bytes{12 * (size / (a + 1) | 1)};
         choice.chunks = std::min(choice.chunks, 12u);
         const auto found = problems(find_strategy(name).schedule(job, choice, roomy));
@@ -73,7 +73,7 @@ TEST(Hybrid, aligns_what_it_copies_as_the_array_is_so_that_all_operands_of_a_ker
 }
 
 TEST(Implicit, moves_every_byte_by_the_kernel_and_copies_only_what_stays) {
-  Job job = job_with({Role::in, Role::inout, Role::out, Role::resident}, 6000);
+  Job job = job_with({Role::in, Role::inout, Role::out, Role::broadcast}, 6000);
   job.cost.limited = {{.items = 6000, .blocks = 2, .work = Interval<Seconds>::exact(milliseconds(9))}};
   const Schedule schedule = find_strategy("implicit").schedule(job, {.max_grid = 3}, roomy);
   EXPECT_TRUE(problems(schedule).empty());

@@ -76,7 +76,7 @@ TEST(DescribedJob, takes_every_contiguous_range_where_it_is) {
   EXPECT_EQ(bytes_from(job.inout("x", c_array), c_array), 40u);
   EXPECT_EQ(bytes_from(job.out("x", fancy), fancy.data().get()), 40u);
   EXPECT_EQ(bytes_from(job.in("x", std::as_const(fancy)), fancy.data().get()), 40u);
-  EXPECT_EQ(bytes_from(job.resident("x", std::span(vector).first(3)), vector.data()), 12u) << "a temporary view";
+  EXPECT_EQ(bytes_from(job.broadcast("x", std::span(vector).first(3)), vector.data()), 12u) << "a temporary view";
   EXPECT_EQ(bytes_from(job.carried("x", ForeignSpan<float>{vector.data(), 7}), vector.data()), 28u);
 }
 
@@ -88,7 +88,7 @@ TEST(DescribedJob, takes_a_pointer_and_a_number_of_elements) {
   EXPECT_EQ(bytes_from(job.in("x", memory.data(), 10u), constant), 40u);
   EXPECT_EQ(bytes_from(job.out("x", memory.data(), 10), constant), 40u);
   EXPECT_EQ(bytes_from(job.inout("x", memory.data(), std::size_t{5}), constant), 20u);
-  EXPECT_EQ(bytes_from(job.resident("x", constant, 3), constant), 12u);
+  EXPECT_EQ(bytes_from(job.broadcast("x", constant, 3), constant), 12u);
   EXPECT_EQ(bytes_from(job.carried("x", memory.data(), 1), constant), 4u);
   const auto with_halo = job.in("x", memory.data(), 10, halo(1, 2));
   EXPECT_EQ(with_halo.arrays.back().reach.before, 1u);
@@ -177,7 +177,7 @@ TEST(RequireValid, refuses_numbers_that_are_out_of_range) {
 
 TEST(RequireValid, refuses_multiple_reads_of_arrays_that_do_not_cross_the_link_in_chunks) {
   std::vector<float> x(10), y(10);
-  const auto job = Job{10}.in("x", x).out("y", y).resident("table", x);
+  const auto job = Job{10}.in("x", x).out("y", y).broadcast("table", x);
   EXPECT_NO_THROW(require_valid(job.reads("x", 3)));
   EXPECT_EQ(bytes_read(job.reads("x", 2.5)), 100_B);
   EXPECT_THROW(require_valid(job.reads("y", 3)), UsageError);

@@ -149,7 +149,7 @@ class Job:
 
     def _with(self, name: str, role: str, array: Any, reach: Reach, flat: bool = False) -> Job:
         text("name", name)
-        written = role not in ("in", "resident")
+        written = role not in ("in", "broadcast")
         found = host_array(name, array, written)
         if found.ndim == 0 or found.size == 0:
             raise UsageError(f"array {name} has no elements: give an array with at least one dimension and one element")
@@ -211,9 +211,9 @@ class Job:
         """Add an array that is read and written in place, in chunks."""
         return self._cut(name, "inout", array, reach)
 
-    def resident(self, name: str, array: Any) -> Job:
+    def broadcast(self, name: str, array: Any) -> Job:
         """Add an array of which every chunk reads all elements."""
-        return self._with(name, "resident", array, Reach())
+        return self._with(name, "broadcast", array, Reach())
 
     def carried(self, name: str, array: Any) -> Job:
         """Add an array of which every chunk reads and writes all elements, one after the other: a sum, a state."""
@@ -224,7 +224,7 @@ class Job:
 
         The first run of a `Prepared` copies it, and after `Prepared.changed` the next run does.
         """
-        return self._kept(self.resident(name, array))
+        return self._kept(self.broadcast(name, array))
 
     def kept_state(self, name: str, array: Any) -> Job:
         """Add an array that every chunk reads and writes, as `carried` does, and that stays on the GPU from run to run.

@@ -101,7 +101,7 @@ Job convolution_job(const ConvolutionShape& shape, std::uint64_t height) {
                              return ElementRange{.first = rows.first * in_width(shape),
                                                  .count = (rows.count + shape.filter - 1) * in_width(shape)};
                            }))
-      .shaped<const float>("filter", Role::resident, shape.filter * shape.filter)
+      .shaped<const float>("filter", Role::broadcast, shape.filter * shape.filter)
       .shaped<float>("out", Role::out, outputs)
       .host_kernel([shape](Chunk chunk, View<const float> in, View<const float> filter, View<float> out) {
         if (chunk.count == 0) return;

@@ -150,7 +150,7 @@ Job matmul_job(const MatmulShape& shape, std::uint64_t m) {
              .device_traffic = Bytes{4 * (m * p + p * n + m * n)},
              .efficiency = efficiency::matmul}
       .shaped<const float>("a", Role::in, m * p)
-      .shaped<const float>("b", Role::resident, p * n)
+      .shaped<const float>("b", Role::broadcast, p * n)
       .shaped<float>("c", Role::out, m * n)
       .host_kernel([shape](Chunk chunk, View<const float> a, View<const float> b, View<float> c) {
         multiply(shape, chunk, a, b, c);

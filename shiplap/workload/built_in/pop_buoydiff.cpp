@@ -116,10 +116,10 @@ Job pop_buoydiff_job(const OceanShape& shape) {
              .efficiency = efficiency::pop_buoydiff}
       .shaped<const double>("t", Role::in, field, halo(1, 0))
       .shaped<const double>("s", Role::in, field, halo(1, 0))
-      .shaped<const double>("terms", Role::resident, 6 * shape.levels)
+      .shaped<const double>("terms", Role::broadcast, 6 * shape.levels)
       .prefix_of<double>("t", "surface t", points)
       .prefix_of<double>("s", "surface s", points)
-      .shaped<const std::int32_t>("bottom", Role::resident, points)
+      .shaped<const std::int32_t>("bottom", Role::broadcast, points)
       .reads("t", 3)  // this level, the one above and the surface
       .reads("s", 3)
       .shaped<double>("to surface", Role::out, field)

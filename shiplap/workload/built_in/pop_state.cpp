@@ -73,7 +73,7 @@ Job pop_state_job(const OceanShape& shape, std::uint64_t outputs) {
                 .efficiency = efficiency::pop_state};
   const auto described = job.shaped<const double>("t", Role::in, field)
                              .shaped<const double>("s", Role::in, field)
-                             .shaped<const double>("terms", Role::resident, 6 * shape.levels)
+                             .shaped<const double>("terms", Role::broadcast, 6 * shape.levels)
                              .shaped<double>("density", Role::out, field);
   if (outputs == 1)
     return described.host_kernel([shape](Chunk, auto t, auto s, View<const double> terms, View<double> out) {

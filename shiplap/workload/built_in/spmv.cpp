@@ -210,7 +210,7 @@ Workload spmv(Parameters& parameters, const CudaKernels& cuda) {
                                            }))
               .shaped<const std::int32_t>("columns", Role::in, nonzeros, nonzeros_of)
               .shaped<const float>("values", Role::in, nonzeros, nonzeros_of)
-              .shaped<const float>("x", Role::resident, rows)
+              .shaped<const float>("x", Role::broadcast, rows)
               .shaped<float>("y", Role::out, rows)
               .host_kernel(multiply_rows);
   if (cuda.spmv != nullptr) w.job.binding.cuda = cuda.spmv(shape);
