@@ -52,6 +52,11 @@ Recording read_file(const fs::path& file) {
   std::error_code unknown;
   const bool can_be_read_twice = fs::is_regular_file(file, unknown);
   if (can_be_read_twice && is_sqlite(file)) return read_nsys(file);
+  constexpr char begin_of_elf = 0x7f;
+  constexpr char begin_of_script = '#';
+  if (const int first = in.peek(); first == begin_of_elf || first == begin_of_script)
+    throw UsageError(fmt::format("{0}: it is a program and no recording; to record it, write `shiplap advise -- {0}`",
+                                 file.string()));
   constexpr char begin_of_sqlite = 'S';
   if (!can_be_read_twice && in.peek() == begin_of_sqlite)
     throw Error(

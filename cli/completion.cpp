@@ -40,6 +40,7 @@ Words names_of_devices() {
 Words further_gpus(std::string_view given) {
   if (given.starts_with(virtual_prefix)) {
     const std::string_view list = given.substr(virtual_prefix.size());
+    if (list.find(':') != std::string_view::npos) return {};  // "h200:2" says how many there are
     return {std::string(list.substr(0, list.find(',')))};
   }
   Words numbers;

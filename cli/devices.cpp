@@ -64,8 +64,9 @@ void run_devices(const DevicesOptions& options) {
   const auto gpus = std::ranges::count(listing.devices, false, &DeviceInfo::is_virtual);
   print(wrap(gpus > 0 ? fmt::format("{} GPU{} here; commands use {} unless --device names another device.", gpus,
                                     gpus == 1 ? "" : "s", default_device())
-                      : fmt::format("No GPU here; commands simulate {} unless --device names another device.",
-                                    default_device()),
+                      : fmt::format(
+                            "No GPU here; plan, run, tune and demo simulate {} unless --device names another device.",
+                            default_device()),
              style.width) +
         "\n");
   for (const std::string& reason : listing.absent) print(wrap(reason, style.width, "  ") + "\n");

@@ -35,7 +35,7 @@ void add_tune(CLI::App& app) {
       "Candidates run in turn and are dropped when they are significantly slower than the fastest. The cache key is "
       "the "
       "job's kernel and arrays, its sizes in steps of a factor 1.4, the GPU, the driver and the host; `shiplap run "
-      "--race` and plan() with a race read the cache. A race among choices that flags restrict is not cached.");
+      "--race TIME` and plan() with a race read the cache. A race among choices that flags restrict is not cached.");
   command->callback([flags] { run_tune(*flags); });
 }
 

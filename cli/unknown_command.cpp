@@ -13,6 +13,7 @@
 #include "cli/completion.hpp"
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/spelling.hpp"
+#include "shiplap/profile/profile.hpp"
 #include "shiplap/strategy/strategy.hpp"
 
 namespace shiplap::cli {
@@ -64,11 +65,18 @@ std::vector<std::string> names_of(const std::vector<const CLI::App*>& commands) 
   return known;
 }
 
+bool is_name_of_device(std::string_view argument) {
+  return argument.starts_with("cuda:") || argument.starts_with("virtual:");
+}
+
 [[noreturn]] void refuse(std::string_view parent, std::string_view given, const std::vector<std::string>& known) {
   std::vector<std::string> meant = names_like(given, known);
   if (parent == "shiplap")
     for (const auto& [other, command] : other_names)
       if (given == other) meant.emplace_back(command);
+  if (const auto profiles = built_in_profiles();
+      parent == "profiles" && std::ranges::find(profiles, given) != profiles.end())
+    meant.push_back("show " + std::string(given));
   throw UsageError(fmt::format("there is no command \"{} {}\"; {}", parent, given,
                                meant.empty() ? fmt::format("the commands are {}", fmt::join(known, ", "))
                                              : fmt::format("did you mean {} ({} --help lists all commands)?",
@@ -102,9 +110,12 @@ std::string message_on_unexpected(const CLI::App& program) {
       const std::string name = argument.substr(0, argument.find('='));
       const std::vector<std::string> meant = options_for(name, *app);
       hint += meant.empty() ? did_you_mean(name, known) : fmt::format("did you mean {}? ", fmt::join(meant, " or "));
+    } else if (is_name_of_device(argument) && std::ranges::find(known, "--device") != known.end()) {
+      hint += fmt::format("did you mean --device {}? ", argument);
     }
+  if (!hint.empty()) hint = "; " + hint.substr(0, hint.size() - 1);
   return fmt::format(
-      "\"{}\" is not expected here; {}({} --help lists all options)", fmt::join(given, " "), hint,
+      "\"{}\" is not expected here{} ({} --help lists all options)", fmt::join(given, " "), hint,
       app->get_name() == program.get_name() ? program.get_name() : program.get_name() + " " + app->get_name());
 }
 

@@ -174,9 +174,9 @@ void bind_plan(nb::module_& m) {
            [](PyPrepared& self, const std::string& name) { with_python_errors([&] { self.prepared->changed(name); }); })
       .def("fetch",
            [](PyPrepared& self, const std::string& name) {
-             with_python_errors([&] {
-               const GilReleased released;
-               self.prepared->fetch(name);
+             interruptible([&](const std::function<bool()>& stop) {
+               self.prepared->fetch(name, {.stop = stop});
+               return true;
              });
            })
       .def("check_kept", [](PyPrepared& self, bool on) { self.prepared->check_kept(on); });

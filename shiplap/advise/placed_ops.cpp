@@ -124,6 +124,7 @@ class OpMaker {
     // the stream of its first work, so what comes next in the others waits for it explicitly (awaited_in).
     placed.after =
         each_once(streams.size() == 1 ? awaited_in(first_stream) : before_next_in({streams.begin(), streams.end()}));
+    for (const StreamOfGpu stream : streams) drop_what_was_not_meant(stream, span.start, placed.after);
     describe(call, span, placed);
     for (const StreamOfGpu stream : streams) {
       stream_waits_.erase(stream);
@@ -131,6 +132,16 @@ class OpMaker {
       gpus_.insert(stream.gpu);
     }
     ops_.push_back(std::move(placed));
+  }
+
+  /// Removes ops before an event of another GPU with the same number: they ended after the waiting op had begun.
+  void drop_what_was_not_meant(StreamOfGpu stream, std::uint64_t begin, std::vector<std::size_t>& after) {
+    const auto doubtful = doubtful_waits_.find(stream);
+    if (doubtful == doubtful_waits_.end()) return;
+    std::erase_if(after, [&](std::size_t op) {
+      return ops_[op].end > begin && std::ranges::find(doubtful->second, op) != doubtful->second.end();
+    });
+    doubtful_waits_.erase(doubtful);
   }
 
   void describe(const Call& call, Nanoseconds span, PlacedOp& placed) {
@@ -261,12 +272,14 @@ class OpMaker {
     return before;
   }
 
+  bool is_of_several_gpus(std::uint64_t event) const {
+    const auto events = recorded_.find(event);
+    return events != recorded_.end() && events->second.size() > 1;
+  }
+
   /// Whether the host may have waited for only some of the ops that the order names.
   bool is_ambiguous(const RecordedOrder& order) const {
-    if (order.kind == RecordedOrder::Kind::event_wait) {
-      const auto events = recorded_.find(order.event);
-      if (events != recorded_.end() && events->second.size() > 1) return true;
-    }
+    if (order.kind == RecordedOrder::Kind::event_wait && is_of_several_gpus(order.event)) return true;
     return order.gpu == RecordedOrder::unknown_gpu && gpus_.size() > 1;
   }
 
@@ -277,7 +290,10 @@ class OpMaker {
         recorded_[order.event][order.gpu] = before_next_in(streams_of(order));
         return std::nullopt;
       case RecordedOrder::Kind::stream_wait:
-        for (const StreamOfGpu stream : streams_of(order)) append(stream_waits_[stream], before_event(order.event));
+        for (const StreamOfGpu stream : streams_of(order)) {
+          append(stream_waits_[stream], before_event(order.event));
+          if (is_of_several_gpus(order.event)) append(doubtful_waits_[stream], before_event(order.event));
+        }
         return std::nullopt;
       case RecordedOrder::Kind::event_wait:
         return before_event(order.event);
@@ -325,7 +341,8 @@ class OpMaker {
       awaited_before_;  ///< ops before this one had been awaited by the last wait for the GPU, by GPU
   /// The ops before an event, by the event's number and then by the GPU of the stream that it was recorded in.
   std::unordered_map<std::uint64_t, std::map<std::uint32_t, std::vector<std::size_t>>> recorded_;
-  std::map<StreamOfGpu, std::vector<std::size_t>> stream_waits_;  ///< what the next op of a stream waits for
+  std::map<StreamOfGpu, std::vector<std::size_t>> stream_waits_;    ///< what the next op of a stream waits for
+  std::map<StreamOfGpu, std::vector<std::size_t>> doubtful_waits_;  ///< those of which some may be another GPU's
 };
 
 std::vector<Call> calls_in_order(const Recording& recording) {

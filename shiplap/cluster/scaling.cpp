@@ -61,7 +61,7 @@ void require_network(const Job& job, const std::optional<Network>& network, Byte
 Bytes resident_bytes(const Job& job) {
   Bytes sum;
   for (const Array& array : job.arrays)
-    if (array.role == Role::broadcast) sum += array.size;
+    if (array.role == Role::broadcast && is_copied_whole(array)) sum += array.size;
   return sum;
 }
 

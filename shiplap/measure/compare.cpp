@@ -135,6 +135,11 @@ Comparison compare(const Profile& baseline, const Profile& now, double tolerance
   result.conditions = differing(baseline.conditions, now.conditions);
   result.baseline_simulated = baseline.origin == Origin::simulated;
   result.now_simulated = now.origin == Origin::simulated;
+  for (const Profile* profile : {&baseline, &now})
+    if (profile->measurements.empty())
+      throw Error(fmt::format(
+          "profile {} has no measured points, only parameters: compare profiles that `shiplap measure -o` wrote",
+          profile->name));
   if (result.figures.empty() && result.failed.empty())
     throw Error(
         fmt::format("{} and {} have no measured figure in common: compare two profiles that `shiplap measure` wrote",

@@ -75,9 +75,9 @@ std::vector<Point> waiting_points_of_both(const Setting& setting) {
   require_two_engines(setting);
   return waiting_points(setting);
 }
-Trial waiting(MeasurableDevice& device, const Arguments& arguments, bool to_device, bool from_device) {
-  return empty_pipeline(device, {.to_device = to_device,
-                                 .from_device = from_device,
+Trial waiting(MeasurableDevice& device, const Arguments& arguments, CopyDirection way, bool duplex = false) {
+  return empty_pipeline(device, {.way = way,
+                                 .duplex = duplex,
                                  .size = bytes(arguments),
                                  .chunks = whole(arguments, "copies"),
                                  .streams = whole(arguments, "streams")});
@@ -105,11 +105,12 @@ std::vector<PrimitiveRow> link_rows() {
   rows.add_each_way("waiting.pinned.{h2d|d2h}",
                     "copies {to|from} the GPU while kernels of one stream wait, and of several", waiting_points,
                     [](CopyDirection way, MeasurableDevice& device, const Arguments& arguments) {
-                      return waiting(device, arguments, way == host_to_device, way == device_to_host);
+                      return waiting(device, arguments, way);
                     });
   rows.add("waiting.pinned.both", "duplex copies while kernels of one stream wait, and of several",
-           waiting_points_of_both,
-           [](MeasurableDevice& device, const Arguments& arguments) { return waiting(device, arguments, true, true); });
+           waiting_points_of_both, [](MeasurableDevice& device, const Arguments& arguments) {
+             return waiting(device, arguments, host_to_device, true);
+           });
   rows.add("order.streams", "when the copies of several streams to the GPU start", order_points,
            [](MeasurableDevice& device, const Arguments& arguments) {
              return one_in_each(device, bytes(arguments), whole(arguments, "streams"), whole(arguments, "stream"));

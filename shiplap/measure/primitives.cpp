@@ -40,7 +40,8 @@ std::vector<const PrimitiveRow*> matching_rows(const std::string& only) {
     if (fnmatch(only.c_str(), row.primitive.name.c_str(), 0) == 0) selected.push_back(&row);
   }
   if (selected.empty())
-    throw UsageError(fmt::format("no primitive matches '{}'; there are: {}", only, fmt::join(names, ", ")));
+    throw UsageError(fmt::format("no primitive matches '{}': give a name or a pattern, such as '{}*', of these: {}",
+                                 only, only.substr(0, only.find_first_of(".*?[")), fmt::join(names, ", ")));
   return selected;
 }
 

@@ -134,21 +134,16 @@ Trial pointer_chase(MeasurableDevice& device, MemoryKind kind, Bytes footprint, 
   return trial;
 }
 
-// The slower direction of duplex copies moves alone at the end, for longer the more chunks there are. So the clock
-// stops with one more copy to the GPU, until which both directions move.
+// The clock of a duplex pipeline stops with one more copy of its direction. A kernel there would wait in one more
+// stream.
 Trial empty_pipeline(MeasurableDevice& device, const EmptyPipeline& wanted) {
   Trial trial;
   const Kernel empty = add_empty_kernel(trial, device);
-  const bool duplex = wanted.to_device && wanted.from_device;
-  const auto ends = [&](bool wants, CopyDirection way, unsigned copies) {
-    return wants ? add_ends(trial, way, wanted.size * copies) : Ends{};
-  };
-  const Ends in = ends(wanted.to_device, host_to_device, wanted.chunks + (duplex ? 1 : 0));
-  const Ends out = ends(wanted.from_device, device_to_host, wanted.chunks);
+  const Ends ends = add_ends(trial, wanted.way, wanted.size * (wanted.chunks + (wanted.duplex ? 1 : 0)));
   std::vector<StreamId> streams;
-  for (unsigned q = 0; q < std::max(3u, wanted.streams); ++q)
+  for (unsigned q = 0; q < std::max(2u, wanted.streams); ++q)
     streams.push_back(trial.schedule.add_stream(fmt::format("stream {}", q)));
-  OpId last_in;
+  OpId last_copy;
   for (unsigned i = 0; i < wanted.chunks; ++i) {
     std::vector<OpId> before;
     const auto add = [&](Op op, unsigned role) {
@@ -158,16 +153,18 @@ Trial empty_pipeline(MeasurableDevice& device, const EmptyPipeline& wanted) {
       before = {added};
       return added;
     };
-    if (wanted.to_device) last_in = add(copy_op(in, {}, wanted.size, i), 0);
-    add(on_stream({}, empty, i), 1);
-    if (wanted.from_device) add(copy_op(out, {}, wanted.size, i), 2);
+    const bool to_device = wanted.way == host_to_device;
+    if (!to_device) add(on_stream({}, empty, i), 0);
+    last_copy = add(copy_op(ends, {}, wanted.size, i), 1);
+    if (to_device) add(on_stream({}, empty, i), 0);
   }
-  if (!duplex) return trial;
+  if (!wanted.duplex) return trial;
   trial.timed = trial.schedule.add_stream("end");
   trial.schedule.add(on_stream(trial.timed, empty));  // before it the start is recorded at once, as in `one_in_each`
-  Op end = copy_op(in, trial.timed, wanted.size, wanted.chunks);
-  end.after = {last_in};
+  Op end = copy_op(ends, trial.timed, wanted.size, wanted.chunks);
+  end.after = {last_copy};
   trial.schedule.add(end);
+  add_load(trial, opposite(wanted.way), wanted.size, load_of_duplex * wanted.chunks + 4);
   return trial;
 }
 

@@ -76,14 +76,13 @@ Trial device_copies(Bytes size, unsigned copies);
 /// A burst of copies, timed while about twice as many copies of the same size move in the other direction.
 Trial duplex_burst(CopyDirection, Bytes size, unsigned copies);
 
-/// A pipeline: each chunk has an empty kernel, with an H2D copy before it, a D2H copy after it, or both.
+/// A pipeline: each chunk has an empty kernel, behind its copy to the GPU or before its copy to the host.
 struct EmptyPipeline {
-  bool to_device = true;
-  bool from_device = true;
-  Bytes size;  ///< size of a copy
+  CopyDirection way = CopyDirection::host_to_device;
+  bool duplex = false;  ///< whether independent copies of the other direction move until the end
+  Bytes size;           ///< size of a copy
   unsigned chunks = 1;
-  /// 1: one stream for the kernels and one for each direction. More: chunks are distributed over this number of
-  /// streams.
+  /// 1: one stream for the kernels and one for the copies. More: chunks are distributed over this number of streams.
   unsigned streams = 1;
 };
 Trial empty_pipeline(MeasurableDevice&, const EmptyPipeline&);

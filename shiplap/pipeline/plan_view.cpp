@@ -23,7 +23,7 @@ PlanView plan_view(const Plan& plan) {
                 .pinning = plan.pinning};
   if (plan.memory) view.memory = *plan.memory;
   if (plan.race) view.race = *plan.race;
-  view.copies_of_kept = plan.copies_of_kept;
+  view.time_of_kept_copies = plan.time_of_kept_copies;
   view.virtual_device = plan.virtual_device;
   return view;
 }
@@ -45,7 +45,7 @@ void describe(V& v, R& view) {
   v.field("race", view.race, "the race that chose; null when the predictions chose");
   v.only_if(view.profile_origin.has_value(), "profile_origin", view.profile_origin,
             "where the figures of the profile come from");
-  v.added("copies_of_kept", view.copies_of_kept,
+  v.added("time_of_kept_copies", view.time_of_kept_copies,
           "predicted time by which the first run is longer, because it copies the arrays that stay on the GPU");
   v.added("virtual_device", view.virtual_device, "id of the virtual device of the node; empty without one");
 }

@@ -30,7 +30,7 @@ struct PlanView {
   std::optional<MemoryChoice> memory{};    ///< ways to prepare pageable arrays
   std::optional<RaceResult> race{};        ///< the race that chose; nullopt when the predictions chose
   std::optional<Origin> profile_origin{};  ///< where the figures of the profile come from; nullopt: it is not said
-  Seconds copies_of_kept{0};               ///< predicted time by which the first run is longer (Decision)
+  Seconds time_of_kept_copies{0};          ///< predicted time by which the first run is longer (Decision)
   std::string virtual_device{};            ///< id of the virtual device of the node; "" without one
 };
 /// What files and people see of the plan.

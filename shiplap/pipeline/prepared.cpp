@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 #include <iterator>
 #include <limits>
 #include <span>
@@ -61,7 +60,7 @@ Prepared::Prepared(Device& device, Schedule schedule, std::vector<std::byte*> gi
   bindings.kernels.assign(p.schedule->kernels.size(), kernel);
   p.execution = behind != nullptr ? device.prepare_behind(*behind->parts_->execution, *p.schedule, bindings)
                                   : device.prepare(*p.schedule, bindings);
-  prepare_kept(device, bindings.buffers);
+  p.kept_arrays = KeptArrays(device, *p.schedule, bindings.buffers);
   const Schedule back = all_on_the_host(*p.schedule);
   if (!back.ops.empty()) p.bring_back = device.prepare(back, {.buffers = bindings.buffers, .kernels = {}});
 }
@@ -71,97 +70,22 @@ void Prepared::Release::operator()(Parts* parts) const {
 }
 
 bool Prepared::Parts::overdue() const {
-  return (execution != nullptr && execution->overdue()) || std::ranges::any_of(kept_arrays, [](const Kept& array) {
-           return array.to_gpu->overdue() || (array.to_host != nullptr && array.to_host->overdue());
-         });
+  return (execution != nullptr && execution->overdue()) || kept_arrays.overdue();
 }
 
-void Prepared::prepare_kept(Device& device, const std::vector<std::byte*>& buffers) {
-  const Schedule& schedule = *parts_->schedule;
-  const auto is_written = [&](const KeptArray& array) {
-    bool written = false;
-    for (const Op& op : schedule.ops)
-      for_each_access(op, [&](const Region& region, AccessMode mode) {
-        written = written || (region.buffer == array.gpu && mode == AccessMode::write);
-      });
-    return written;
-  };
-  for (auto first = schedule.kept.begin(); first != schedule.kept.end();) {
-    const auto end =
-        std::find_if(first, schedule.kept.end(), [&](const KeptArray& a) { return a.host != first->host; });
-    const std::span arrays(first, end);
-    const auto copies = [&](CopyDirection way) {
-      return device.prepare(copies_of_kept(schedule, arrays, way), {.buffers = buffers, .kernels = {}});
-    };
-    const Buffer& host = schedule.buffers[first->host.index()];
-    parts_->kept_arrays.push_back(
-        {.name = host.name,
-         .host = {reinterpret_cast<const char*>(buffers[first->host.index()]), host.size.count},
-         .to_gpu = copies(CopyDirection::host_to_device),
-         .to_host = is_written(*first) ? copies(CopyDirection::device_to_host) : nullptr});
-    first = end;
-  }
+void Prepared::fetch(std::string_view array, const RunOptions& options) {
+  require_no_run("fetch");
+  parts_->kept_arrays.fetch(array, options);
 }
 
-Prepared::Kept& Prepared::kept_array(std::string_view name) {
-  const auto found = std::ranges::find(parts_->kept_arrays, name, &Kept::name);
-  if (found != parts_->kept_arrays.end()) return *found;
-  throw UsageError(fmt::format(
-      "{}: no array of this name stays on the GPU from run to run: describe it with `.kept` or `.kept_state`", name));
+void Prepared::fetch(const RunOptions& options) {
+  require_no_run("fetch");
+  parts_->kept_arrays.fetch(options);
 }
 
-void Prepared::changed(std::string_view array) { kept_array(array).outdated = true; }
-
-void Prepared::changed() {
-  for (Kept& array : parts_->kept_arrays) array.outdated = true;
-}
-
-void Prepared::fetch(std::string_view array) {
-  Kept& kept = kept_array(array);
-  if (kept.to_host == nullptr)
-    throw UsageError(fmt::format(
-        "{}: no kernel writes this array, so the caller's memory holds it already: describe it with `.kept_state` if "
-        "kernels are to change it",
-        array));
-  fetch(kept);
-}
-
-void Prepared::fetch() {
-  for (Kept& array : parts_->kept_arrays)
-    if (array.to_host != nullptr) fetch(array);
-}
-
-void Prepared::fetch(Kept& array) {
+void Prepared::require_no_run(std::string_view call) const {
   if (parts_->in_flight || parts_->overdue())
-    throw Error(fmt::format("{}: a run that may write it is in flight: wait for the run before `fetch`", array.name));
-  if (array.outdated)
-    throw Error(
-        fmt::format("{}: it is not on the GPU, because no run has copied it since it was described or "
-                    "changed: run first, then `fetch`",
-                    array.name));
-  array.to_host->run();
-  array.hash = 0;  // a checked run takes the hash of what came back
-}
-
-void Prepared::copy_kept(const RunOptions& options) {
-  for (Kept& array : parts_->kept_arrays) {
-    const auto hash = [&] { return std::hash<std::string_view>{}(array.host); };
-    if (!array.outdated) {
-      if (!parts_->checks_kept) continue;
-      const std::size_t now = hash();
-      if (array.hash != 0 && array.hash != now)
-        throw Error(
-            fmt::format("{0}: the array stays on the GPU, and its values in host memory have changed since they were "
-                        "copied, so the "
-                        "run would use the earlier ones: call `changed(\"{0}\")` after a change",
-                        array.name));
-      array.hash = now;
-      continue;
-    }
-    array.to_gpu->run({.stop = options.stop, .limit = options.limit});
-    array.outdated = false;
-    array.hash = parts_->checks_kept ? hash() : 0;
-  }
+    throw Error(fmt::format("`{}`: a run that uses the arrays is in flight: wait for its end first", call));
 }
 
 RunResult Prepared::run(const RunOptions& options) {
@@ -170,12 +94,20 @@ RunResult Prepared::run(const RunOptions& options) {
   return wait();
 }
 
+// An execution refuses another run while one is in flight, and until then nothing may change what that run reads.
 void Prepared::submit(const RunOptions& options) {
-  if (parts_->bring_back) parts_->bring_back->run();
+  Parts& p = *parts_;
+  if (p.in_flight || p.overdue()) return p.execution->submit(options);
+  if (p.bring_back) p.bring_back->run();
   read_lists();
-  copy_kept(options);
-  parts_->execution->submit(options);
-  parts_->in_flight = true;
+  const RunOptions left = p.kept_arrays.copy(options);
+  try {
+    p.execution->submit(left);
+  } catch (...) {
+    p.kept_arrays.run_failed();
+    throw;
+  }
+  p.in_flight = true;
 }
 
 void Prepared::capture(void* stream) {
@@ -183,10 +115,10 @@ void Prepared::capture(void* stream) {
     throw Unsupported(
         "the host brings managed arrays back before each run, which CUDA cannot capture: use arrays in pinned or "
         "pageable memory");
-  if (std::ranges::any_of(parts_->kept_arrays, &Kept::outdated))
+  if (parts_->kept_arrays.any_outdated())
     throw Unsupported(
-        "an array that stays on the GPU has not been copied there yet, and a graph would copy it in each run: run once "
-        "before the capture");
+        "an array that stays on the GPU is not there yet, or has changed since, and a graph would copy it each time: "
+        "run once before the capture");
   read_lists();
   parts_->execution->capture(stream);
 }
@@ -206,12 +138,17 @@ void Prepared::read_lists() {
 
 RunResult Prepared::wait() {
   parts_->in_flight = false;
-  return parts_->execution->wait();
+  try {
+    return parts_->execution->wait();
+  } catch (...) {
+    parts_->kept_arrays.run_failed();
+    throw;
+  }
 }
 
 void Prepared::keep(std::vector<Memory> memory) {
-  parts_->kept.insert(parts_->kept.end(), std::make_move_iterator(memory.begin()),
-                      std::make_move_iterator(memory.end()));
+  parts_->owned.insert(parts_->owned.end(), std::make_move_iterator(memory.begin()),
+                       std::make_move_iterator(memory.end()));
 }
 
 const Memory& Prepared::own(BufferId buffer) const { return parts_->own.at(buffer.index() - parts_->given); }

@@ -4,11 +4,11 @@
 
 #include <cstddef>
 #include <memory>
-#include <string>
 #include <string_view>
 #include <vector>
 
 #include "shiplap/device/device.hpp"
+#include "shiplap/pipeline/kept_arrays.hpp"
 #include "shiplap/plan/ranking.hpp"
 #include "shiplap/workload/job.hpp"
 
@@ -33,20 +33,23 @@ class Prepared {
   /// Makes the run a part of the graph that `stream`, a cudaStream_t, is being captured into (see Execution::capture).
   /// Lists of indices are read now. This object must outlive the graph. Throws Unsupported for managed arrays.
   void capture(void* stream);
-  /// Says that the caller has changed a kept array (`DescribedJob::kept`): the next run copies it to the GPU again.
-  /// Throws UsageError unless a kept array of the job has this name.
-  void changed(std::string_view array);
+  /// Says that the caller has changed a kept array (`DescribedJob::kept`): the next run copies it to the GPU again,
+  /// before its clock starts. Launches of a graph that has captured a run (`capture`) copy nothing. Throws UsageError
+  /// unless a kept array of the job has this name.
+  void changed(std::string_view array) { parts_->kept_arrays.changed(array); }
   /// Says so of all kept arrays.
-  void changed();
-  /// Copies a kept array that kernels write (`DescribedJob::kept_state`) to the caller's memory, and waits. Throws
-  /// UsageError for another array, and Error before the first run and while a run is in flight.
-  void fetch(std::string_view array);
+  void changed() { parts_->kept_arrays.changed(); }
+  /// Copies a kept array that kernels write (`DescribedJob::kept_state`) to the caller's memory, and waits; of the
+  /// options, `stop` and `limit` count. Throws UsageError for another array, and Error before the first run, after a
+  /// run that failed until `changed`, and while a run is in flight. Launches of graphs are not known: the caller waits
+  /// for them.
+  void fetch(std::string_view array, const RunOptions& = {});
   /// Copies all of them back. Throws Error as for one.
-  void fetch();
+  void fetch(const RunOptions& = {});
   /// With true, each run reads the caller's memory of all kept arrays first, and throws Error when one has changed
   /// since it was copied, or since the first checked run, and `changed` was not called. It costs about the time of
   /// reading the arrays, so it is for tests.
-  void check_kept(bool on) { parts_->checks_kept = on; }
+  void check_kept(bool on) { parts_->kept_arrays.check(on); }
   /// The kernel launches of a graph (see Execution::launches).
   std::vector<LaunchShape> launches() const { return parts_->execution->launches(); }
   /// Whether a run has passed its time limit and still uses the memory (see Execution::overdue).
@@ -65,15 +68,6 @@ class Prepared {
   const Memory& own(BufferId) const;
 
  private:
-  /// A kept array on all its GPUs.
-  struct Kept {
-    std::string name;
-    std::string_view host;               ///< the caller's memory, as bytes
-    std::unique_ptr<Execution> to_gpu;   ///< copies the array to its GPUs
-    std::unique_ptr<Execution> to_host;  ///< copies it back; null for an array that kernels only read
-    bool outdated = true;                ///< whether the next run must copy the array
-    std::size_t hash = 0;                ///< hash of the caller's memory when it was copied; 0: it is not checked
-  };
   struct Parts {
     bool overdue() const;
     std::shared_ptr<Device> device;  // destroyed last, because the executions use it
@@ -83,9 +77,8 @@ class Prepared {
     std::vector<std::vector<std::uint32_t>> narrow;  ///< the same as the device reads them; empty for a list that it
                                                      ///< reads itself
     std::vector<Memory> own;
-    std::vector<Memory> kept;
-    std::vector<Kept> kept_arrays;
-    bool checks_kept = false;
+    std::vector<Memory> owned;  ///< memory that the runs need (`keep`)
+    KeptArrays kept_arrays;
     bool in_flight = false;                 ///< whether a run was submitted and not waited for
     std::unique_ptr<Execution> bring_back;  ///< moves managed pages to the host; null without managed arrays
     std::unique_ptr<Execution> execution;
@@ -95,10 +88,7 @@ class Prepared {
     void operator()(Parts*) const;
   };
   void read_lists();
-  void prepare_kept(Device&, const std::vector<std::byte*>& buffers);
-  void copy_kept(const RunOptions&);
-  Kept& kept_array(std::string_view name);
-  void fetch(Kept&);
+  void require_no_run(std::string_view call) const;
 
   std::unique_ptr<Parts, Release> parts_;
 };

@@ -88,8 +88,8 @@ JobSignature signature_of(const DeviceInfo& info, const Job& job, const Profile&
                                size_class(job.cost.launch_time(job.items).count()),
                                size_class(in_bytes(limits.device_memory)), gpus);
   for (const Array& array : job.arrays) {
-    signature.job += fmt::format("; {} {} of {} in {}", enum_name(array.role), array.name, to_string(array.element),
-                                 to_string(array.memory));
+    signature.job += fmt::format("; {}{}{} {} of {} in {}", array.kept ? "kept " : "", array.prefix_of ? "prefix " : "",
+                                 enum_name(array.role), array.name, to_string(array.element), to_string(array.memory));
     signature.size += fmt::format(", {} {}", array.name, size_class(in_bytes(array.size)));
     if (array.blocks)
       signature.job += fmt::format(" as {}blocks of {} at {}", array.blocks->indices.data == nullptr ? "regular " : "",

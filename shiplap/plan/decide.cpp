@@ -50,7 +50,7 @@ void predict_copies_of_kept(const Profile& profile, Decision& decision) {
   const Schedule& schedule = *decision.chosen.schedule;
   if (schedule.kept.empty()) return;
   try {
-    decision.copies_of_kept =
+    decision.time_of_kept_copies =
         simulate(copies_of_kept(schedule, schedule.kept, CopyDirection::host_to_device), profile).timeline.makespan;
   } catch (const Unsupported& why) {
     decision.ranking.assumptions.push_back(fmt::format(

@@ -18,7 +18,7 @@ struct Decision {
   bool pins = false;   ///< whether arrays are pinned while the job is prepared
   Seconds pinning{0};  ///< predicted time of pinning and unpinning, once
   /// Predicted time by which the first run is longer, because it copies the arrays that stay on the GPU (Array::kept).
-  Seconds copies_of_kept{0};
+  Seconds time_of_kept_copies{0};
   /// Ways to prepare pageable arrays (memory_choice.hpp); null without any, or without `may_pin`.
   std::shared_ptr<const MemoryChoice> memory{};
 };

@@ -79,8 +79,8 @@ MemoryChoice choose_memory(const Job& job, const Profile& profile, const Limits&
   };
   add({.best = as_it_is.best()});
   for (const Candidate& candidate : as_it_is.candidates)
-    if (candidate.choice.strategy == "pageable" && !choice.plain_copies)
-      choice.plain_copies = candidate.predicted.value;
+    if (candidate.choice.strategy == "pageable" && !choice.plain_copies_time)
+      choice.plain_copies_time = candidate.predicted.value;
 
   const Seconds a_run_as_it_is = as_it_is.best().predicted.value;
   std::string why_not;
@@ -141,7 +141,7 @@ void describe(V& v, R& choice) {
   v.field("runs", choice.runs, "number of runs over the same arrays");
   v.field("ways", choice.ways, "by the time of all runs");
   v.field("unknown", choice.unknown, "the other ways");
-  v.added("plain_copies", choice.plain_copies,
+  v.added("plain_copies_time", choice.plain_copies_time,
           "time of a run by plain copies of the arrays as they are; null: not predicted");
 }
 

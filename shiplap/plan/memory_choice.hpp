@@ -53,7 +53,7 @@ struct MemoryChoice {
   std::vector<MemoryWay> ways;  ///< by `total_time`, the fastest first; equally fast ones with the least effort first
   std::vector<UnknownWay> unknown;  ///< the other ways
   /// Predicted time of a run by plain copies of the arrays as they are; nullopt when that was not predicted.
-  std::optional<Seconds> plain_copies{};
+  std::optional<Seconds> plain_copies_time{};
   /// The ranking for pinned arrays; nullopt when no strategy can do the job with them.
   std::optional<Ranking> pinned{};
   /// The way with this preparation; null when its times are unknown.

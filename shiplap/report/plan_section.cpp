@@ -33,8 +33,8 @@ std::optional<KeyNumber> gain_of(const PlanView& view) {
   };
   if (view.pins) {
     if (!view.memory) return std::nullopt;
-    if (view.memory->plain_copies)
-      return gain(*view.memory->plain_copies,
+    if (view.memory->plain_copies_time)
+      return gain(*view.memory->plain_copies_time,
                   fmt::format("as fast a run as {}", baseline_for(ArrayMemory::pageable).name));
     const MemoryWay* const left = view.memory->find(Preparation::none);
     if (left == nullptr) return std::nullopt;
@@ -252,9 +252,9 @@ Section plan_section(const PlanView& view, const std::string& source) {
   section.headlines.push_back(answer_of(view));
   section.sentences.push_back(what_is_predicted(view));
   if (std::string pinning = gain_of_pinning(view); !pinning.empty()) section.sentences.push_back(std::move(pinning));
-  if (view.copies_of_kept > Seconds{0})
+  if (view.time_of_kept_copies > Seconds{0})
     section.sentences.push_back(fmt::format("The first run takes {} more, for the arrays that stay on the GPU.",
-                                            to_string(view.copies_of_kept)));
+                                            to_string(view.time_of_kept_copies)));
   if (view.race) section.sentences.push_back(view.race->to_string() + ".");
   if (!ranking.why.empty()) section.sentences.push_back(ranking.why);
   section.figures.emplace_back(best_of_strategies(view));

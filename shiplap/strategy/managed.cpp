@@ -50,8 +50,7 @@ void add_arrays(const Job& job, Schedule& schedule, const Limits& limits, bool a
     if (a.kept)
       throw Unsupported(
           fmt::format("{} stays on the GPU from run to run, and runs of the managed strategies begin with all pages on "
-                      "the host: use "
-                      "pinned or pageable arrays",
+                      "the host: use pinned or pageable arrays",
                       a.name));
     if (stays(a.role) && !a.prefix_of && a.memory != MemoryKind::managed)
       throw Unsupported(

@@ -238,9 +238,9 @@ void require_valid(const Job& job) {
           fmt::format("{}: elements of array {} have 0 bytes: give the size of one", job.name, array.name));
     if (array.kept && (!stays(array.role) || array.prefix_of))
       throw UsageError(fmt::format(
-          "{}: array {} is cut into chunks, so it cannot stay on the GPU from run to run: describe an array of which "
-          "every chunk reads all elements with `.kept` or `.kept_state`",
-          job.name, array.name));
+          "{}: array {} {}, so it cannot stay on the GPU from run to run: describe an array of its own of which every "
+          "chunk reads all elements with `.kept` or `.kept_state`",
+          job.name, array.name, array.prefix_of ? "is a part of another array" : "is cut into chunks"));
     require_fitting_length(job, array);
     require_valid_times_read(job, array);
   }

@@ -34,8 +34,8 @@ inline constexpr bool may_be_a_size =
 void require_data(const std::string& job, const std::string& array, const void* data, std::uint64_t elements);
 /// The job with one more array. Throws UsageError when it has a kernel already.
 Job with_array(Job, Array);
-/// The job with the first `elements` elements of the array `cut` as a broadcast array. Throws UsageError unless `cut` is
-/// an input with elements of this size, and at least as many.
+/// The job with the first `elements` elements of the array `cut` as a broadcast array. Throws UsageError unless `cut`
+/// is an input with elements of this size, and at least as many.
 Job with_prefix(Job, const std::string& cut, std::string array, Bytes element, std::uint64_t elements);
 /// The job whose kernel reads each byte of the array this number of times. Throws UsageError without such an array.
 Job with_reads(Job, const std::string&, double times);
@@ -160,9 +160,9 @@ class [[nodiscard]] DescribedJob : public Job {
   auto carried(std::string array, T* data, std::uint64_t elements) const {
     return given(std::move(array), Role::carried, detail::writable_elements_of(std::span(data, elements)), {});
   }
-  /// Adds an array of which every chunk reads all elements, as `broadcast` does, and which stays on the GPU from one run
-  /// of a prepared job to the next. The first run copies it. After the caller has changed it, `Prepared::changed` has
-  /// the next run copy it again.
+  /// Adds an array of which every chunk reads all elements, as `broadcast` does, and which stays on the GPU from one
+  /// run of a prepared job to the next. The first run copies it. After the caller has changed it, `Prepared::changed`
+  /// has the next run copy it again.
   template <class... Described>
   auto kept(std::string array, Described&&... described) const {
     return keeping(broadcast(std::move(array), std::forward<Described>(described)...));
@@ -180,8 +180,8 @@ class [[nodiscard]] DescribedJob : public Job {
   auto scratch(std::string array, std::uint64_t elements, Reach reach = {}) const {
     return with<T>(std::move(array), Role::scratch, std::move(reach), std::span<T>(static_cast<T*>(nullptr), elements));
   }
-  /// Adds the first `elements` elements of the array `cut` as a broadcast array, such as a surface that all levels refer
-  /// to. The elements cross the link once for both arrays.
+  /// Adds the first `elements` elements of the array `cut` as a broadcast array, such as a surface that all levels
+  /// refer to. The elements cross the link once for both arrays.
   template <class T>
   auto prefix_of(const std::string& cut, std::string array, std::uint64_t elements) const {
     return DescribedJob<Elements..., const T>(

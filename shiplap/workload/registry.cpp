@@ -1,12 +1,16 @@
 // Workloads by name or from a file.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/formats.hpp"
 #include "shiplap/core/json.hpp"
+#include "shiplap/core/spelling.hpp"
 #include "shiplap/workload/built_in/built_in.hpp"
 #include "shiplap/workload/workload.hpp"
 
@@ -26,12 +30,11 @@ Workload built_in(const std::string& name, Parameters parameters, const CudaKern
     parameters.require_empty(one->help.parameters);
     return workload;
   }
-  std::string names;
-  for (const BuiltInWorkload* one : all_built_in)
-    names += fmt::format("{}{}", names.empty() ? "" : ", ", one->help.name);
-  throw UsageError(
-      fmt::format("there is no workload '{}'; there are: {}, a .json file, or sizes stated by hand (`stated_workload`)",
-                  name, names));
+  std::vector<std::string> names;
+  for (const BuiltInWorkload* one : all_built_in) names.push_back(one->help.name);
+  throw UsageError(fmt::format(
+      "there is no workload '{}'; {}there are: {}, a .json file, or sizes stated by hand (`stated_workload`)", name,
+      did_you_mean(name, names), fmt::join(names, ", ")));
 }
 
 Workload from_file(const std::string& path, const CudaKernels& cuda) {

@@ -213,6 +213,17 @@ TEST(PlacedOps, wait_for_an_event_whose_number_several_gpus_have_as_far_as_it_ha
   EXPECT_THAT(awaited(placed, 4), UnorderedElementsAre("long", "short"));
 }
 
+TEST(PlacedOps, began_after_all_that_they_wait_for_also_where_several_gpus_have_an_event_of_that_number) {
+  MadeRecording made;
+  made.kernel_on(0, 7, 0, 10, 5010, "long");
+  made.order(made.call("cudaEventRecord", 3, 4), Kind::record, 7, 3, 0);
+  made.kernel_on(1, 7, 5, 15, 1015, "short");
+  made.order(made.call("cudaEventRecord", 8, 9), Kind::record, 7, 3, 1);
+  made.order(made.call("cudaStreamWaitEvent", 10, 11), Kind::stream_wait, 9, 3, 1);
+  made.kernel_on(1, 9, 12, 1020, 1030, "after");
+  EXPECT_THAT(awaited(placed_ops(made.recording), 2), ElementsAre("short")) << "the long one ended later";
+}
+
 TEST(PlacedOps, forget_what_was_before_an_event_that_is_recorded_again) {
   MadeRecording made;
   made.launch(0, 10, 1010, 1, "A");

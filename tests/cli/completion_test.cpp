@@ -67,6 +67,7 @@ TEST_F(Completion, offers_values_behind_an_equals_sign_and_what_a_list_does_not_
   EXPECT_THAT(offered("evaluate --memory pinned,"), ElementsAre("pinned,pageable", "pinned,managed"));
   EXPECT_THAT(offered("run saxpy --device cuda:0,"), AllOf(Contains("cuda:0,1"), Not(Contains("cuda:0,0"))));
   EXPECT_THAT(offered("run saxpy --device virtual:h200,"), ElementsAre("virtual:h200,h200"));
+  EXPECT_THAT(offered("run saxpy --device virtual:h200:2,"), IsEmpty()) << "that is two of them already";
   EXPECT_THAT(offered("plan saxpy --json="), IsEmpty());
 }
 

@@ -110,10 +110,10 @@ TEST(Scaling, says_what_limits) {
   EXPECT_EQ(last_limit(of_five_blocks, 4, {1e13}), "shares of unequal size");
   EXPECT_EQ(last_limit(scaled_stencil(4096, 256), 16, {25e9}), "latencies, filling and draining");
   const Job whole = Job{4096, "whole"}
-                           .shaped<const float>("u", Role::in, 4096 * 256)
-                           .shaped<const float>("table", Role::broadcast, 1 << 26)
-                           .shaped<float>("out", Role::out, 4096 * 256)
-                           .kernel_time(milliseconds(1));
+                        .shaped<const float>("u", Role::in, 4096 * 256)
+                        .shaped<const float>("table", Role::broadcast, 1 << 26)
+                        .shaped<float>("out", Role::out, 4096 * 256)
+                        .kernel_time(milliseconds(1));
   EXPECT_EQ(last_limit(whole, 16, {25e9}), "broadcast arrays, which every node copies whole");
 }
 

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <variant>
+
 #include "shiplap/device/probe_kernel.hpp"
 #include "shiplap/device/virtual/virtual_device.hpp"
 #include "shiplap/measure/host_trial.hpp"
@@ -78,20 +81,29 @@ TEST_F(TrialTest, loads_the_other_direction_for_longer_than_the_timed_burst_take
 }
 
 TEST_F(TrialTest, orders_an_empty_pipeline_by_events_or_by_its_streams) {
-  for (const unsigned streams : {1u, 4u}) {
-    const Trial trial = empty_pipeline(*device_, {.size = 4_KiB, .chunks = 8, .streams = streams});
-    EXPECT_TRUE(problems(trial.schedule).empty());
-    EXPECT_EQ(trial.transfers.size(), 2u);
-    const Calls calls = calls_of(trial.schedule);
-    EXPECT_EQ(calls.copies, 17u) << "the last copy stops the clock while the other direction still moves";
-    EXPECT_EQ(calls.launches, 9u);
-    EXPECT_EQ(calls.waits, streams == 1 ? 17u : 1u);
-    EXPECT_EQ(trial.schedule.streams.at(trial.timed.index()).name, "end");
-  }
-  const Trial one_way = empty_pipeline(*device_, {.to_device = false, .size = 4_KiB, .chunks = 8, .streams = 1});
-  EXPECT_EQ(calls_of(one_way.schedule).copies, 8u);
-  EXPECT_EQ(calls_of(one_way.schedule).waits, 8u);
-  EXPECT_EQ(one_way.timed, StreamId{}) << "one direction is timed to its end";
+  for (const CopyDirection way : {host_to_device, device_to_host})
+    for (const unsigned streams : {1u, 4u}) {
+      const Trial trial = empty_pipeline(*device_, {.way = way, .size = 4_KiB, .chunks = 8, .streams = streams});
+      EXPECT_TRUE(problems(trial.schedule).empty());
+      EXPECT_EQ(trial.transfers.size(), 1u);
+      const Calls calls = calls_of(trial.schedule);
+      EXPECT_EQ(calls.copies, 8u);
+      EXPECT_EQ(calls.launches, 8u);
+      EXPECT_EQ(calls.waits, streams == 1 ? 8u : 0u);
+      EXPECT_EQ(trial.timed, StreamId{}) << "to its end";
+    }
+}
+
+TEST_F(TrialTest, stops_the_clock_of_a_duplex_pipeline_while_both_directions_move) {
+  const Trial trial = empty_pipeline(*device_, {.duplex = true, .size = 4_KiB, .chunks = 8, .streams = 4});
+  EXPECT_TRUE(problems(trial.schedule).empty());
+  EXPECT_EQ(trial.schedule.streams.at(trial.timed.index()).name, "end");
+  std::map<CopyDirection, unsigned> copies;
+  for (const Op& op : trial.schedule.ops)
+    if (const auto* copy = std::get_if<Copy>(&op.what)) ++copies[direction(trial.schedule, *copy)];
+  EXPECT_EQ(copies[host_to_device], 9u);
+  EXPECT_GT(copies[device_to_host], 2 * 9u);
+  EXPECT_EQ(trial.schedule.ops.at(17).after.size(), 1u) << "the last copy waits for the one before it";
 }
 
 TEST_F(TrialTest, makes_the_calls_that_followers_are_to_be_charged_for) {

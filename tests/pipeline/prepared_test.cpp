@@ -110,17 +110,77 @@ TEST(KeptArrays, that_kernels_write_come_back_when_they_are_fetched) {
   EXPECT_THAT(growing.state, Each(8.0));
 }
 
-TEST(KeptArrays, are_on_every_gpu_that_runs_chunks) {
+// Each GPU has two kept arrays, in this order: table and factor of the first GPU, table and factor of the second.
+TEST(KeptArrays, are_on_every_gpu_that_runs_chunks_before_and_after_a_change) {
   const auto gpus = open_virtual(with_gpus(planted_profile(), 2), "virtual:planted:2");
   Lookup lookup;
+  std::vector<float> factor(1, 1.0f);
+  Job job = Job{lookup.keys.size(), "scaled-lookup"}
+                .in("keys", lookup.keys)
+                .kept("table", lookup.table)
+                .kept("factor", factor)
+                .out("found", lookup.found)
+                .kernel_time(microseconds(5))
+                .host_kernel([](Chunk chunk, auto key, auto values, auto by, auto to) {
+                  for (std::uint64_t i = chunk.first; i < chunk.end(); ++i) to[i] = values[key[i]] * by[0];
+                });
   const Memory keys = gpus->pin(reinterpret_cast<std::byte*>(lookup.keys.data()), Bytes{lookup.keys.size() * 4});
   const Memory found = gpus->pin(reinterpret_cast<std::byte*>(lookup.found.data()), Bytes{lookup.found.size() * 4});
-  Job job = lookup.job();
-  job.arrays[0].memory = job.arrays[2].memory = MemoryKind::pinned;
+  job.arrays[1].memory = job.arrays[2].memory = MemoryKind::pageable;
   Prepared prepared = ready(*gpus, job, {.strategy = "streams", .chunks = 4, .gpus = 2});
-  EXPECT_EQ(prepared.schedule().kept.size(), 2u);
+  EXPECT_EQ(prepared.schedule().kept.size(), 4u);
+  prepared.check_kept(true);
   prepared.run();
   EXPECT_THAT(lookup.found, Each(1.0f));
+  lookup.table.assign(256, 2.0f);
+  prepared.changed("table");
+  prepared.run();
+  EXPECT_THAT(lookup.found, Each(2.0f));
+  factor[0] = 3;
+  prepared.changed("factor");
+  prepared.run();
+  EXPECT_THAT(lookup.found, Each(6.0f));
+}
+
+TEST(KeptArrays, that_a_failed_run_may_have_changed_are_not_used) {
+  const auto gpu = open_virtual(planted_profile(), "virtual:planted");
+  std::vector<double> state(64, 0.0);
+  bool fails = false;
+  Job job = Job{state.size(), "failing"}
+                .kept_state("state", state)
+                .kernel_time(microseconds(5))
+                .host_kernel([&fails](Chunk chunk, auto all) {
+                  for (std::uint64_t i = chunk.first; i < chunk.end(); ++i) {
+                    if (fails && i == chunk.end() / 2) throw Error("enough");
+                    all[i] += 1;
+                  }
+                });
+  job.arrays[0].memory = MemoryKind::pageable;
+  Prepared prepared = ready(*gpu, job, copied);
+  prepared.run();
+  fails = true;
+  EXPECT_THROW(prepared.run(), Error);
+  fails = false;
+  EXPECT_THAT(message_of<Error>([&] { prepared.run(); }), HasSubstr("a run that writes it has failed"));
+  EXPECT_THAT(message_of<Error>([&] { prepared.fetch("state"); }), HasSubstr("a run that writes it has failed"));
+  prepared.changed("state");
+  prepared.run();
+  prepared.fetch("state");
+  EXPECT_THAT(state, Each(1.0));
+}
+
+TEST(KeptArrays, are_not_copied_while_a_run_uses_them) {
+  const auto gpu = open_virtual(planted_profile(), "virtual:planted");
+  Lookup lookup;
+  Prepared prepared = ready(*gpu, lookup.job(), copied);
+  prepared.submit();
+  lookup.table.assign(256, 2.0f);
+  prepared.changed("table");
+  EXPECT_THROW(prepared.submit(), Error);
+  prepared.wait();
+  EXPECT_THAT(lookup.found, Each(1.0f));
+  prepared.run();
+  EXPECT_THAT(lookup.found, Each(2.0f));
 }
 
 TEST(KeptArrays, that_changed_in_silence_are_found_by_a_checked_run) {
@@ -150,6 +210,11 @@ TEST(KeptArrays, refuse_what_they_cannot_do) {
   EXPECT_THAT(message_of<Error>([&] { grows.fetch("state"); }), HasSubstr("in flight"));
   grows.wait();
   EXPECT_NO_THROW(grows.fetch("state"));
+  grows.check_kept(true);
+  grows.run();
+  grows.fetch("state");
+  growing.state[3] = 99;
+  EXPECT_THAT(message_of<Error>([&] { grows.run(); }), HasSubstr("changed(\"state\")")) << "after it was fetched";
 
   Job cut = lookup.job();
   cut.arrays[0].kept = true;
@@ -178,8 +243,8 @@ TEST(KeptArrays, are_planned_without_the_time_of_their_copy) {
   EXPECT_GT(each_run.chosen.predicted.value, milliseconds(1)) << "64 MiB cross the link";
   EXPECT_LT(kept.chosen.predicted.value, microseconds(200));
   EXPECT_LE(kept.ranking.bound.time, kept.chosen.predicted.value);
-  EXPECT_GT(kept.copies_of_kept, milliseconds(1));
-  EXPECT_EQ(each_run.copies_of_kept, Seconds{0});
+  EXPECT_GT(kept.time_of_kept_copies, milliseconds(1));
+  EXPECT_EQ(each_run.time_of_kept_copies, Seconds{0});
   EXPECT_THAT(kept.explain(), HasSubstr("The first run takes"));
 }
 

@@ -121,6 +121,17 @@ TEST_F(Race, is_among_what_the_options_leave_open_and_then_not_kept) {
   EXPECT_FALSE(std::filesystem::exists(cache / "shiplap" / "races"));
 }
 
+TEST_F(Race, of_a_job_does_not_answer_for_one_whose_arrays_stay_on_the_gpu) {
+  Job each_run = job();
+  each_run.arrays[0].role = Role::broadcast;
+  Job stays = each_run;
+  stays.arrays[0].kept = true;
+  const auto signature = [&](const Job& of) {
+    return signature_of(device->info(), of, *node.profile, node.limits, 1).job;
+  };
+  EXPECT_NE(signature(each_run), signature(stays));
+}
+
 TEST_F(Race, is_run_anew_where_the_kept_winner_does_not_fit) {
   const Plan first = plan(node, job(), {.race = milliseconds(20)});
   const JobSignature signature = signature_of(device->info(), first.job, *node.profile, first.limits, 1);

@@ -137,8 +137,8 @@ Job random_job(Draw& draw) {
   const std::uint64_t count = draw.integer(1, 4);
   for (std::size_t a = 0; a < count; ++a) {
     const Role role = a == 0 ? draw.of({Role::in, Role::out, Role::inout})
-                             : draw.of({Role::in, Role::in, Role::in, Role::out, Role::out, Role::inout, Role::broadcast,
-                                        Role::carried, Role::scratch});
+                             : draw.of({Role::in, Role::in, Role::in, Role::out, Role::out, Role::inout,
+                                        Role::broadcast, Role::carried, Role::scratch});
     job.arrays.push_back(random_array(draw, role, job.items, a));
   }
   if (draw.one_in(8) && job.arrays[0].role == Role::in && !job.arrays[0].reach.elements)

@@ -120,10 +120,10 @@ TEST(PlanExplain, says_what_pinning_gains_where_arrays_are_pinned_for_the_plan) 
   ASSERT_TRUE(made.pins);
   EXPECT_EQ(made.ranking.best().choice, made.chosen.choice);
   EXPECT_THAT(first_sentence(made), StartsWith("Pin the arrays and use " + made.chosen.choice.strategy));
-  ASSERT_TRUE(made.memory->plain_copies);
+  ASSERT_TRUE(made.memory->plain_copies_time);
   EXPECT_THAT(first_sentence(made),
               HasSubstr(fmt::format("{:.2f} times as fast a run as plain copies of pageable arrays",
-                                    *made.memory->plain_copies / made.chosen.predicted.value)));
+                                    *made.memory->plain_copies_time / made.chosen.predicted.value)));
   const Plan once = plan(node_of(find_profile("h200")), job_of(64_MiB, milliseconds(0.1), MemoryKind::pageable));
   ASSERT_FALSE(once.pins);
   const auto pays_from = once.memory->find(Preparation::registered)->pays_from;
@@ -140,7 +140,7 @@ TEST(PlanSection, of_a_file_without_the_time_of_plain_copies_compares_pinning_wi
   const Plan made =
       plan(node_of(find_profile("h200")), job_of(64_MiB, milliseconds(0.1), MemoryKind::pageable), {.runs = 100'000});
   PlanView view = plan_view(made);
-  view.memory->plain_copies.reset();
+  view.memory->plain_copies_time.reset();
   EXPECT_THAT(document::plan_section(view).headlines.front().sentence,
               HasSubstr("times as fast a run as staged from pageable arrays"));
 }

@@ -86,6 +86,22 @@ TEST(Validate, operands_of_one_kernel_may_share_bytes_only_to_read_or_in_place) 
   EXPECT_REFUSED(b.schedule, "operands 0 and 1 of kernel k of chunk 0 (op 3) overlap in buffer d");
 }
 
+TEST(Validate, kept_arrays_are_in_as_much_memory_of_the_host_as_of_a_gpu) {
+  Schedule schedule;
+  const BufferId host = schedule.add_buffer({.name = "table", .place = Place::host(), .size = 4_KiB});
+  const BufferId gpu = schedule.add_buffer(
+      {.name = "table on the GPU", .place = Place::gpu(), .memory = MemoryKind::device, .size = 4_KiB});
+  const BufferId small =
+      schedule.add_buffer({.name = "small", .place = Place::gpu(), .memory = MemoryKind::device, .size = 1_KiB});
+  schedule.kept = {{host, gpu}};
+  EXPECT_TRUE(problems(schedule).empty());
+  for (const KeptArray& unsound :
+       {KeptArray{host, host}, KeptArray{gpu, gpu}, KeptArray{host, small}, KeptArray{host, BufferId{9}}}) {
+    schedule.kept = {unsound};
+    EXPECT_EQ(problems(schedule).size(), 1u);
+  }
+}
+
 TEST(Validate, an_operand_without_bytes_overlaps_nothing) {
   Builder b;
   const BufferId d = b.device("d", 16_B);

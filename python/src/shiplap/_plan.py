@@ -53,7 +53,10 @@ class Report:
 
 
 class Prepared:
-    """A plan that is ready to run many times: memory, streams and events are made once."""
+    """A plan that is ready to run many times: memory, streams and events are made once.
+
+    One thread at a time may use it.
+    """
 
     def __init__(self, core: _core.Prepared) -> None:
         self._core = core

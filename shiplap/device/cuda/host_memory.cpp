@@ -108,11 +108,12 @@ std::size_t threads_for_pages(Place place, Bytes size) {
   constexpr Bytes least_of_a_thread = 8_MiB;
   // Pages of no particular node are to be where the calling thread runs.
   if (place == Place::host() && has_several_nodes()) return 1;
-  return std::clamp<std::size_t>(size.count / least_of_a_thread.count, 1, std::min<std::size_t>(most_threads, usable_cpus()));
+  return std::clamp<std::size_t>(size.count / least_of_a_thread.count, 1,
+                                 std::min<std::size_t>(most_threads, usable_cpus()));
 }
 
-/// Makes the pages of new memory on its node. The system clears a page when it is first written, which takes most of the
-/// time of an allocation, and several threads clear more in the same time. The calling thread is bound already.
+/// Makes the pages of new memory on its node. The system clears a page when it is first written, which takes most of
+/// the time of an allocation, and several threads clear more in the same time. The calling thread is bound already.
 void make_pages(Place place, std::byte* data, Bytes size) {
   const std::size_t threads = threads_for_pages(place, size);
   const std::size_t share = size.count / threads / huge_page * huge_page;
@@ -145,8 +146,9 @@ Memory allocate_pageable(Place place, Bytes size) {
   const std::size_t whole_pages = (size.count + page_size() - 1) / page_size() * page_size();
   auto* data = static_cast<std::byte*>(std::aligned_alloc(page_size(), whole_pages));
   if (data == nullptr) throw_short(size, "pageable");
+  Memory memory(data, size, place, MemoryKind::pageable, [](std::byte* p) { std::free(p); });
   make_pages(place, data, size);
-  return {data, size, place, MemoryKind::pageable, [](std::byte* p) { std::free(p); }};
+  return memory;
 }
 
 /// An anonymous memory mapping, in pages of 2 MiB where the system provides them. Physical pages of 4 KiB become
