@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/pipeline/kept_arrays.hpp"
 #include "shiplap/schedule/schedule.hpp"
 
 namespace shiplap {
@@ -33,6 +34,22 @@ Schedule all_on_the_host(const Schedule& schedule) {
 }
 
 }  // namespace
+
+struct Prepared::Parts {
+  bool overdue() const;
+  std::shared_ptr<Device> device;  // destroyed last, because the executions use it
+  std::shared_ptr<const Schedule> schedule;
+  std::size_t given = 0;                           ///< number of buffers that the caller has bound
+  std::vector<IndexList> lists;                    ///< indices of the caller, by BlockListId
+  std::vector<std::vector<std::uint32_t>> narrow;  ///< the same as the device reads them; empty for a list that it
+                                                   ///< reads itself
+  std::vector<Memory> own;
+  std::vector<Memory> owned;  ///< memory that the runs need (`keep`)
+  KeptArrays kept_arrays;
+  bool in_flight = false;                 ///< whether a run was submitted and not waited for
+  std::unique_ptr<Execution> bring_back;  ///< moves managed pages to the host; null without managed arrays
+  std::unique_ptr<Execution> execution;
+};
 
 Prepared::Prepared(Device& device, Schedule schedule, std::vector<std::byte*> given, const KernelBinding& kernel,
                    const Prepared* behind, std::vector<IndexList> lists)
@@ -72,6 +89,18 @@ void Prepared::Release::operator()(Parts* parts) const {
 bool Prepared::Parts::overdue() const {
   return (execution != nullptr && execution->overdue()) || kept_arrays.overdue();
 }
+
+bool Prepared::overdue() const { return parts_->overdue(); }
+
+std::vector<LaunchShape> Prepared::launches() const { return parts_->execution->launches(); }
+
+const Schedule& Prepared::schedule() const { return *parts_->schedule; }
+
+void Prepared::changed(std::string_view array) { parts_->kept_arrays.changed(array); }
+
+void Prepared::changed() { parts_->kept_arrays.changed(); }
+
+void Prepared::check_kept(bool on) { parts_->kept_arrays.check(on); }
 
 void Prepared::fetch(std::string_view array, const RunOptions& options) {
   require_no_run("fetch");

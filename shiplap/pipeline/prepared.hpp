@@ -2,13 +2,11 @@
 // runs.
 #pragma once
 
-#include <cstddef>
 #include <memory>
 #include <string_view>
 #include <vector>
 
 #include "shiplap/device/device.hpp"
-#include "shiplap/pipeline/kept_arrays.hpp"
 #include "shiplap/plan/ranking.hpp"
 #include "shiplap/workload/job.hpp"
 
@@ -36,9 +34,9 @@ class Prepared {
   /// Says that the caller has changed a kept array (`DescribedJob::kept`): the next run copies it to the GPU again,
   /// before its clock starts. Launches of a graph that has captured a run (`capture`) copy nothing. Throws UsageError
   /// unless a kept array of the job has this name.
-  void changed(std::string_view array) { parts_->kept_arrays.changed(array); }
+  void changed(std::string_view array);
   /// Says so of all kept arrays.
-  void changed() { parts_->kept_arrays.changed(); }
+  void changed();
   /// Copies a kept array that kernels write (`DescribedJob::kept_state`) to the caller's memory, and waits; of the
   /// options, `stop` and `limit` count. Throws UsageError for another array, and Error before the first run, after a
   /// run that failed until `changed`, and while a run is in flight. Launches of graphs are not known: the caller waits
@@ -49,13 +47,13 @@ class Prepared {
   /// With true, each run reads the caller's memory of all kept arrays first, and throws Error when one has changed
   /// since it was copied, or since the first checked run, and `changed` was not called. It costs about the time of
   /// reading the arrays, so it is for tests.
-  void check_kept(bool on) { parts_->kept_arrays.check(on); }
+  void check_kept(bool on);
   /// The kernel launches of a graph (see Execution::launches).
-  std::vector<LaunchShape> launches() const { return parts_->execution->launches(); }
+  std::vector<LaunchShape> launches() const;
   /// Whether a run has passed its time limit and still uses the memory (see Execution::overdue).
-  bool overdue() const { return parts_->overdue(); }
+  bool overdue() const;
   /// The schedule that runs.
-  const Schedule& schedule() const { return *parts_->schedule; }
+  const Schedule& schedule() const;
 
   /// Binds the first buffers of the schedule to `given` and the others to memory that it allocates. With `behind`, the
   /// schedule runs in the streams of that prepared job (see Device::prepare_behind). `lists` are the indices of the
@@ -68,21 +66,7 @@ class Prepared {
   const Memory& own(BufferId) const;
 
  private:
-  struct Parts {
-    bool overdue() const;
-    std::shared_ptr<Device> device;  // destroyed last, because the executions use it
-    std::shared_ptr<const Schedule> schedule;
-    std::size_t given = 0;                           ///< number of buffers that the caller has bound
-    std::vector<IndexList> lists;                    ///< indices of the caller, by BlockListId
-    std::vector<std::vector<std::uint32_t>> narrow;  ///< the same as the device reads them; empty for a list that it
-                                                     ///< reads itself
-    std::vector<Memory> own;
-    std::vector<Memory> owned;  ///< memory that the runs need (`keep`)
-    KeptArrays kept_arrays;
-    bool in_flight = false;                 ///< whether a run was submitted and not waited for
-    std::unique_ptr<Execution> bring_back;  ///< moves managed pages to the host; null without managed arrays
-    std::unique_ptr<Execution> execution;
-  };
+  struct Parts;
   /// Deletes the parts unless the GPU still uses them.
   struct Release {
     void operator()(Parts*) const;

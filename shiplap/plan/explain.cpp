@@ -66,4 +66,20 @@ std::string explain(const Ranking& ranking) {
   return text + why_not_the_fastest(ranking);
 }
 
+std::vector<std::string> reasons_of(const std::vector<Refused>& refused) {
+  std::vector<std::pair<std::string, std::string>> lines;  // strategies, reason
+  for (const Refused& r : refused) {
+    const bool is_named = r.reason.starts_with(r.strategy + ": ");
+    const std::string reason = is_named ? r.reason.substr(r.strategy.size() + 2) : r.reason;
+    const auto same = std::ranges::find(lines, reason, &std::pair<std::string, std::string>::second);
+    if (same == lines.end())
+      lines.emplace_back(r.strategy, reason);
+    else
+      same->first += ", " + r.strategy;
+  }
+  std::vector<std::string> items;
+  for (const auto& [strategies, reason] : lines) items.push_back(fmt::format("{}: {}", strategies, reason));
+  return items;
+}
+
 }  // namespace shiplap

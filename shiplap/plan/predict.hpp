@@ -15,4 +15,10 @@ namespace shiplap {
 /// simulation, none for a closed form. Throws as `Strategy::schedule` and `simulate` do.
 std::vector<std::string> predict_value(const Job&, const Profile&, const Limits&, bool forms, Candidate&);
 
+/// Adds interval, closed form and distance to a candidate that was simulated. A candidate without its schedule is
+/// simulated first. Bound and ideal overlap are those of the job on the candidate's number of GPUs; all candidates of a
+/// ranking have the same.
+Candidate complete_prediction(const Job&, const Profile&, const Limits& limits, Candidate, const Bound&,
+                              const IdealOverlap&);
+
 }  // namespace shiplap

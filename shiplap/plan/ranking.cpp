@@ -8,6 +8,7 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/plan/explain.hpp"
+#include "shiplap/plan/predict.hpp"
 #include "shiplap/plan/preference.hpp"
 #include "shiplap/plan/search.hpp"
 #include "shiplap/profile/more_gpus.hpp"
@@ -122,22 +123,6 @@ void require_plannable_size(const Job& job) {
 }
 
 }  // namespace
-
-std::vector<std::string> reasons_of(const std::vector<Refused>& refused) {
-  std::vector<std::pair<std::string, std::string>> lines;  // strategies, reason
-  for (const Refused& r : refused) {
-    const bool is_named = r.reason.starts_with(r.strategy + ": ");
-    const std::string reason = is_named ? r.reason.substr(r.strategy.size() + 2) : r.reason;
-    const auto same = std::ranges::find(lines, reason, &std::pair<std::string, std::string>::second);
-    if (same == lines.end())
-      lines.emplace_back(r.strategy, reason);
-    else
-      same->first += ", " + r.strategy;
-  }
-  std::vector<std::string> items;
-  for (const auto& [strategies, reason] : lines) items.push_back(fmt::format("{}: {}", strategies, reason));
-  return items;
-}
 
 bool SearchSpace::is_restricted() const {
   return !(strategies.empty() && chunks.empty() && ramps.empty() && layouts.empty() && orders.empty() &&

@@ -114,9 +114,6 @@ struct Ranking {
   const Candidate& best() const { return candidates[first_choice]; }
 };
 
-/// One line for each reason, with the strategies that are refused for it: "explicit, streams: pinned arrays are ...".
-std::vector<std::string> reasons_of(const std::vector<Refused>&);
-
 /// Searches the space by simulation and ranks what it finds. `limits` must be those of the run. Throws UsageError when
 /// the space names something that does not exist or the arrays have more than 1 PiB, Unsupported when no
 /// strategy can do the job.
@@ -131,16 +128,6 @@ Ranking rank(const Job&, const Profile&, const SearchSpace& = {});
 Candidate predict(const Job&, const Profile&, const Choice&, const Limits& limits);
 /// Predicts under `limits_of(profile)`.
 Candidate predict(const Job&, const Profile&, const Choice&);
-/// Adds interval, closed form and distance to a candidate that was simulated. A candidate without its schedule is
-/// simulated first. Bound and ideal overlap are those of the job on the candidate's number of GPUs; all candidates of a
-/// ranking have the same.
-Candidate complete_prediction(const Job&, const Profile&, const Limits& limits, Candidate, const Bound&,
-                              const IdealOverlap&);
-
-/// A phrase such as "3.2 % above ideal overlap, the time of copies in both directions alone (1.2 ms)". For a choice
-/// that is faster: "30.2 % below ideal overlap (zero-copy needs no copy), the time of ...".
-std::string beside_ideal_overlap(const Candidate&, const IdealOverlap&);
-
 /// Writes every field of the choice.
 Json to_json(const Choice&);
 /// Writes the candidate without its timeline.

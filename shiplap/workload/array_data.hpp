@@ -68,10 +68,16 @@ constexpr auto elements_of(Data&& data) {
   }
 }
 
-/// The elements of a range that is given as an array that the kernel writes.
-template <class Data>
-constexpr auto writable_elements_of(Data&& data) {
-  const auto elements = elements_of(std::forward<Data>(data));
+/// The elements behind a pointer.
+template <class T>
+constexpr auto elements_of(T* data, std::uint64_t elements) {
+  return std::span(data, elements);
+}
+
+/// The elements of an array that the kernel writes.
+template <class... Data>
+constexpr auto writable_elements_of(Data&&... data) {
+  const auto elements = elements_of(std::forward<Data>(data)...);
   using Element = typename decltype(elements)::element_type;
   static_assert(!std::is_const_v<Element>, "shiplap: the kernel writes this array, and its elements are const");
   return std::span<std::remove_const_t<Element>>(const_cast<std::remove_const_t<Element>*>(elements.data()),

@@ -141,24 +141,14 @@ class [[nodiscard]] DescribedJob : public Job {
                  std::move(reach));
   }
   /// Adds an array of which every chunk reads all elements, and which each run copies once.
-  template <class Data>
-  auto broadcast(std::string array, Data&& data) const {
-    return given_in(std::move(array), Role::broadcast, detail::elements_of(std::forward<Data>(data)), {});
-  }
-  /// Adds `elements` elements from `data` on, all of which every chunk reads.
-  template <class T>
-  auto broadcast(std::string array, const T* data, std::uint64_t elements) const {
-    return given_in(std::move(array), Role::broadcast, std::span(data, elements), {});
+  template <class... Data>
+  auto broadcast(std::string array, Data&&... data) const {
+    return given_in(std::move(array), Role::broadcast, detail::elements_of(std::forward<Data>(data)...), {});
   }
   /// Adds an array of which every chunk reads and writes all elements, one chunk after the other: a state or a sum.
-  template <class Data>
-  auto carried(std::string array, Data&& data) const {
-    return given(std::move(array), Role::carried, detail::writable_elements_of(std::forward<Data>(data)), {});
-  }
-  /// Adds `elements` elements from `data` on, all of which every chunk reads and writes, one chunk after the other.
-  template <class T>
-  auto carried(std::string array, T* data, std::uint64_t elements) const {
-    return given(std::move(array), Role::carried, detail::writable_elements_of(std::span(data, elements)), {});
+  template <class... Data>
+  auto carried(std::string array, Data&&... data) const {
+    return given(std::move(array), Role::carried, detail::writable_elements_of(std::forward<Data>(data)...), {});
   }
   /// Adds an array of which every chunk reads all elements, as `broadcast` does, and which stays on the GPU from one
   /// run of a prepared job to the next. The first run copies it. After the caller has changed it, `Prepared::changed`

@@ -153,6 +153,8 @@ double density(const Job& job, ItemRange range) {
   return all > 0 ? here / all / fraction : 1;
 }
 
+bool is_copied_whole(const Array& array) { return stays(array.role) && !array.prefix_of && !array.kept; }
+
 std::uint64_t average_items(const Job& job, ItemRange range) {
   return std::max<std::uint64_t>(
       1, static_cast<std::uint64_t>(std::llround(static_cast<double>(range.count) * density(job, range))));

@@ -105,7 +105,7 @@ struct Array {
 };
 
 /// Whether each run copies the array to the GPU as a whole before its kernels.
-inline bool is_copied_whole(const Array& array) { return stays(array.role) && !array.prefix_of && !array.kept; }
+bool is_copied_whole(const Array&);
 
 /// Size of the memory that the caller has for the array. For an array of blocks it is the size of the pool. For scratch
 /// and for a prefix of another array it is 0.

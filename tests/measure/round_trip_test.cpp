@@ -200,7 +200,7 @@ TEST(RoundTrip, recovers_what_waiting_streams_cost_duplex_copies_whichever_direc
     Profile truth = planted_profile();
     Interval<PerByte>& d2h = truth.links[0].d2h.duplex->per_byte;
     d2h = Interval<PerByte>::exact(PerByte{d2h.value.seconds * slower});
-    const Profile fitted = measure_and_fit(*times_of(truth), Effort::quick, 64_MiB, "waiting.*");
+    const Profile fitted = measure_and_fit(*times_of(truth), Effort::quick, 64_MiB, "*.pinned.*");
     ASSERT_TRUE(fitted.link(0).waiting_streams);
     const Slowdown& planted = truth.link(0).waiting_streams->duplex;
     const Slowdown& found = fitted.link(0).waiting_streams->duplex;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/plan/explain.hpp"
 #include "shiplap/plan/models.hpp"
 #include "shiplap/plan/ranking.hpp"
 #include "shiplap/profile/more_gpus.hpp"

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/plan/explain.hpp"
 #include "shiplap/sim/simulate.hpp"
 #include "tests/support/jobs.hpp"
 #include "tests/support/message_of.hpp"
