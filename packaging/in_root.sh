@@ -20,7 +20,7 @@ expect() {
   printf '%s ' "${step:=}"
 }
 step=version expect "formats  " "$bin/shiplap" --version
-step=devices expect "commands simulate virtual:h200" "$bin/shiplap" devices
+step=devices expect "demo simulate virtual:h200" "$bin/shiplap" devices
 step=plan expect "streams" "$bin/shiplap" plan saxpy:n=64Mi --device virtual:h200
 step=run expect "VERIFIED" "$bin/shiplap" run saxpy:n=4Mi --device virtual:h200
 "$bin/shiplap" profiles show h200 --json >h200.json
