@@ -104,8 +104,8 @@ Section adaptation_section(const Replay& log, const std::string& source) {
   Section section{.title = fmt::format("Adaptive run of {}", log.job), .source = source};
   const bool is_as_logged = log.difference.empty();
   section.headlines.push_back(
-      {.sentence = fmt::format("Made again from the log, the {} decisions are {} logged.", log.logged.size(),
-                               is_as_logged ? "as" : "NOT as"),
+      {.sentence = fmt::format("Made again from the log of {} batches, the {} decisions are {} logged.",
+                               log.seen.size(), log.logged.size(), is_as_logged ? "as" : "NOT as"),
        .judgement = is_as_logged ? Judgement::none : Judgement::warn,
        .numbers = {{std::to_string(log.seen.size()), "batches"}, {std::to_string(log.logged.size()), "decisions"}}});
   if (!is_as_logged) section.sentences.push_back(fmt::format("The first difference: {}.", log.difference));
