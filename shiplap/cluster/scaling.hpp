@@ -54,7 +54,7 @@ Json json_schema(const Scaling&);
 
 /// Predicts the job on 1, 2, 4, … and `nodes` nodes like `node`. Each has its share of the items in its own memory, and
 /// gets the halos of `in` arrays from its neighbours before a run; broadcast arrays are whole on every node. The time
-/// of a node is that of the plan of its share, by simulation. No time of a run overlaps an exchange.
+/// of a node is predicted by simulating the plan of its share. Runs and exchanges of halos do not overlap.
 ///
 /// Throws UsageError for 0 nodes, for a network that is missing while there are halos, or has no bandwidth, and as
 /// `plan` does. A number of nodes whose memory does not hold the job is refused with the reason, and Unsupported is

@@ -43,8 +43,8 @@ struct Prepared::Parts {
   std::vector<IndexList> lists;                    ///< indices of the caller, by BlockListId
   std::vector<std::vector<std::uint32_t>> narrow;  ///< the same as the device reads them; empty for a list that it
                                                    ///< reads itself
-  std::vector<Memory> own;
-  std::vector<Memory> owned;  ///< memory that the runs need (`keep`)
+  std::vector<Memory> own;                         ///< memory that the constructor allocated for buffers
+  std::vector<Memory> handed;                      ///< memory that the runs need, from `keep`
   KeptArrays kept_arrays;
   bool in_flight = false;                 ///< whether a run was submitted and not waited for
   std::unique_ptr<Execution> bring_back;  ///< moves managed pages to the host; null without managed arrays
@@ -123,10 +123,14 @@ RunResult Prepared::run(const RunOptions& options) {
   return wait();
 }
 
-// An execution refuses another run while one is in flight, and until then nothing may change what that run reads.
+// While a run or a copy of a kept array uses the memory, nothing is copied there. The execution refuses a second run.
 void Prepared::submit(const RunOptions& options) {
   Parts& p = *parts_;
-  if (p.in_flight || p.overdue()) return p.execution->submit(options);
+  if (p.kept_arrays.overdue())
+    throw Error(
+        "a copy of an array that stays on the GPU has passed its time limit and still uses the memory: wait until "
+        "`overdue` is false");
+  if (p.in_flight || p.execution->overdue()) return p.execution->submit(options);
   if (p.bring_back) p.bring_back->run();
   read_lists();
   const RunOptions left = p.kept_arrays.copy(options);
@@ -166,18 +170,18 @@ void Prepared::read_lists() {
 }
 
 RunResult Prepared::wait() {
-  parts_->in_flight = false;
+  const bool was_submitted = std::exchange(parts_->in_flight, false);
   try {
     return parts_->execution->wait();
   } catch (...) {
-    parts_->kept_arrays.run_failed();
+    if (was_submitted) parts_->kept_arrays.run_failed();
     throw;
   }
 }
 
 void Prepared::keep(std::vector<Memory> memory) {
-  parts_->owned.insert(parts_->owned.end(), std::make_move_iterator(memory.begin()),
-                       std::make_move_iterator(memory.end()));
+  parts_->handed.insert(parts_->handed.end(), std::make_move_iterator(memory.begin()),
+                        std::make_move_iterator(memory.end()));
 }
 
 const Memory& Prepared::own(BufferId buffer) const { return parts_->own.at(buffer.index() - parts_->given); }

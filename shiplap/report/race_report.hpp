@@ -9,8 +9,8 @@
 
 namespace shiplap {
 
-/// A sentence about the winner, and a table of predicted and observed times: of the winner and of the fastest finalist
-/// of each other strategy, or of all finalists, the fastest first.
+/// A sentence about the winner, and a table of predicted and observed times, the fastest first. It has a row for the
+/// fastest finalist of each strategy; with `Detail::all`, for every finalist.
 std::string race_report(const std::string& job, const RaceResult&, const TextStyle& = {},
                         document::Detail = document::Detail::figures);
 

@@ -169,6 +169,26 @@ TEST(KeptArrays, that_a_failed_run_may_have_changed_are_not_used) {
   EXPECT_THAT(state, Each(1.0));
 }
 
+TEST(KeptArrays, are_copied_again_by_the_run_after_one_whose_time_limit_their_copy_has_passed) {
+  const auto gpu = open_virtual(planted_profile(), "virtual:planted");
+  Lookup lookup;
+  Prepared prepared = ready(*gpu, lookup.job(), copied);
+  EXPECT_THROW(prepared.run({.limit = Seconds{1e-9}}), TimedOut);
+  lookup.table.assign(256, 4.0f);
+  prepared.run();
+  EXPECT_THAT(lookup.found, Each(4.0f));
+}
+
+TEST(KeptArrays, that_kernels_write_stay_defined_when_a_wait_finds_no_run) {
+  const auto gpu = open_virtual(planted_profile(), "virtual:planted");
+  Growing growing;
+  Prepared prepared = ready(*gpu, growing.job(), copied);
+  prepared.run();
+  EXPECT_THROW(prepared.wait(), Error);
+  prepared.fetch("state");
+  EXPECT_THAT(growing.state, Each(1.0));
+}
+
 TEST(KeptArrays, are_not_copied_while_a_run_uses_them) {
   const auto gpu = open_virtual(planted_profile(), "virtual:planted");
   Lookup lookup;

@@ -318,8 +318,8 @@ TEST(Bound, is_never_above_the_simulated_time_of_launches_that_fill_each_others_
   EXPECT_LT(closest, 1.01) << "and is near";
 }
 
-/// A job whose kernel takes nearly all of the time, and up to twice as long per item in small launches as in one launch
-/// of all items, or a little less.
+/// A job whose kernel takes nearly all of the time. In small launches an item takes between a little less and twice as
+/// long as in one launch of all items.
 Job job_slow_in_small_launches(Draw& draw, unsigned sm_count) {
   const std::uint64_t items = draw.log_integer(200, 3'000'000);
   Job job = in_out_job(Bytes{items}, Bytes{items}, Seconds{draw.log_real(2e-3, 1e-1)}, items);
