@@ -27,7 +27,7 @@ std::string to_string(Verdict verdict) { return std::string(enum_name(verdict));
 
 template <class V, Like<CheckedFigure> R>
 void describe(V& v, R& figure) {
-  const NullIfEmpty<double, decltype(InUnitOfRecord(figure.unit))> in_its_unit{{figure.unit}};
+  const NullIfEmpty<double, decltype(InUnitOfRecord{figure.unit})> in_its_unit{{figure.unit}};
   v.field("what", figure.what, "name of the figure");
   v.field("verdict", figure.verdict, "the verdict on the figure");
   v.field("measured", figure.measured_value, "the measured value", in_its_unit);

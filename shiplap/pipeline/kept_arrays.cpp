@@ -38,7 +38,7 @@ KeptArrays::KeptArrays(Device& device, const Schedule& schedule, const std::vect
   std::map<std::uint32_t, std::vector<KeptArray>> on_gpus;  // by the buffer of the host
   for (const KeptArray& array : schedule.kept) on_gpus[array.host.value].push_back(array);
   for (const auto& [index, copies] : on_gpus) {
-    const auto prepared = [&](CopyDirection way) {
+    const auto prepared = [&, &copies = copies](CopyDirection way) {
       return device.prepare(copies_of_kept(schedule, copies, way), {.buffers = buffers, .kernels = {}});
     };
     const Buffer& host = schedule.buffers[index];

@@ -18,7 +18,7 @@
 namespace shiplap {
 namespace {
 
-constexpr std::string_view prefix = "link=";
+constexpr std::string_view link_prefix = "link=";
 /// The profile with the only PCIe link of which a paper published L+o, G and g.
 constexpr std::string_view published_link = "gtx-titan-2014";
 
@@ -176,11 +176,11 @@ std::pair<Conditions, double> scaled_link(const Profile& profile, std::string_vi
 }  // namespace
 
 Profile what_if(const Profile& profile, std::string_view what) {
-  if (!what.starts_with(prefix)) refuse(what);
+  if (!what.starts_with(link_prefix)) refuse(what);
   if (profile.links.empty())
     throw Unsupported(
         fmt::format("`scale` {}: profile {} has no link to scale: state one with `link`", what, profile.name));
-  auto [conditions, faster] = scaled_link(profile, what.substr(prefix.size()), what);
+  auto [conditions, faster] = scaled_link(profile, what.substr(link_prefix.size()), what);
   Profile result = profile;
   for (const CostTerm term : {CostTerm::h2d_rate, CostTerm::d2h_rate, CostTerm::zero_copy_rate})
     result = slowed(result, term, 1 / faster);
@@ -200,7 +200,7 @@ namespace {
 
 /// The profile whose link is taken. Throws UsageError that says what may be given.
 Profile find_donor(std::string_view what) {
-  if (transfers_of(what)) return what_if(find_profile(published_link), std::string(prefix) + std::string(what));
+  if (transfers_of(what)) return what_if(find_profile(published_link), std::string(link_prefix) + std::string(what));
   try {
     return find_profile(what);
   } catch (const UsageError& error) {
