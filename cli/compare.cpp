@@ -1,10 +1,14 @@
 #include "cli/compare.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
 #include "cli/common.hpp"
 #include "cli/effects.hpp"
@@ -43,13 +47,18 @@ void run_compare(const CompareFlags& flags) {
   if (flags.json)
     print_json(to_json(comparison));
   else
-    print(document::text(document::comparison_section(comparison), style_of_stdout(), detail));
+    print(document::text(document::comparison_section(comparison), style_of_stdout(), detail) +
+          (flags.all ? "" : "\n--all shows every figure and every condition that differs.\n"));
   if (!comparison.degraded()) return;
-  std::string names;
+  std::vector<std::string> names;
+  for (const std::string& point : comparison.failed) names.push_back(point + " (bytes lost)");
   for (const ComparedFigure& row : comparison.figures)
-    if (row.change == Change::degraded) names += (names.empty() ? "" : "; ") + name_of(row.now);
-  for (const std::string& point : comparison.failed) names += (names.empty() ? "" : "; ") + point + " (bytes lost)";
-  throw CheckFailed(fmt::format("{} is worse than {}: {}", flags.now, flags.baseline, names));
+    if (row.change == Change::degraded) names.push_back(name_of(row.now));
+  constexpr std::size_t most_names = 3;
+  const std::string more =
+      names.size() > most_names ? fmt::format(" and {} more", names.size() - most_names) : std::string();
+  names.resize(std::min(names.size(), most_names));
+  throw CheckFailed(fmt::format("{} is worse than {}: {}{}", flags.now, flags.baseline, fmt::join(names, "; "), more));
 }
 
 }  // namespace shiplap::cli

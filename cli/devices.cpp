@@ -9,28 +9,12 @@
 
 #include "cli/common.hpp"
 #include "cli/effects.hpp"
-#include "shiplap/core/quantity_json.hpp"
+#include "shiplap/device/listed_devices.hpp"
 #include "shiplap/device/open.hpp"
 #include "shiplap/profile/profile.hpp"
 
 namespace shiplap::cli {
 namespace {
-
-Json to_json(const DeviceInfo& info) {
-  Json json{{"id", info.id},
-            {"name", info.name},
-            {"virtual", info.is_virtual},
-            {"memory", quantity_json(info.memory)},
-            {"free_memory", quantity_json(info.free_memory)},
-            {"sm_count", info.sm_count},
-            {"copy_engines", info.copy_engines},
-            {"resident_threads", info.resident_threads},
-            {"l2_cache", quantity_json(info.l2_cache)},
-            {"limits", info.limits},
-            {"conditions", Json::object()}};
-  for (const auto& [name, value] : info.conditions) json["conditions"][name] = value;
-  return json;
-}
 
 Origin origin_of(const DeviceInfo& info) { return find_profile(profile_of_virtual_device(info.id)).origin; }
 
@@ -55,9 +39,7 @@ void run_devices(const DevicesOptions& options) {
   detail_of(options.all, options.json);  // for its note
   const DeviceListing listing = list_devices();
   if (options.json) {
-    Json json{{"default", default_device()}, {"devices", Json::array()}, {"absent", listing.absent}};
-    for (const DeviceInfo& info : listing.devices) json["devices"].push_back(to_json(info));
-    print_json(json);
+    print_json(to_json(ListedDevices{default_device(), listing.devices, listing.absent}));
     return;
   }
   const TextStyle style = style_of_stdout();

@@ -1,6 +1,7 @@
 #include "cli/fleet_check.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -25,6 +26,7 @@
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/json.hpp"
 #include "shiplap/core/text_file.hpp"
+#include "shiplap/device/listed_devices.hpp"
 #include "shiplap/device/open.hpp"
 #include "shiplap/fleet/causes.hpp"
 #include "shiplap/fleet/coordinator.hpp"
@@ -68,13 +70,17 @@ Json printed_json(const ProcessOutput& output) {
 std::vector<RankDevice> listed_gpus(Seconds budget) {
   const Json json = printed_json(
       run_own_program({"devices", "--json"}, Deadline(steady_time() + budget + process_takes), has_been_terminated));
+  ListedDevices listed;
+  from_json(JsonReader(json, "devices of shiplap"), listed);
   std::vector<RankDevice> gpus;
-  for (const Json& device : json.at("devices"))
-    if (!device.at("virtual").get<bool>())
-      gpus.push_back({device.at("id"), device.at("conditions").value("gpu.pci_bus_id", "")});
+  for (const DeviceInfo& device : listed.devices)
+    if (!device.is_virtual) {
+      const auto bus = device.conditions.find("gpu.pci_bus_id");
+      gpus.push_back({device.id, bus == device.conditions.end() ? "" : bus->second});
+    }
   if (gpus.empty())
-    throw Error(
-        fmt::format("no GPU is seen ({})", json.at("absent").empty() ? "no driver" : json_text(json.at("absent"))));
+    throw Error(fmt::format("no GPU is seen ({})",
+                            listed.absent.empty() ? "no driver" : fmt::format("{}", fmt::join(listed.absent, "; "))));
   return gpus;
 }
 

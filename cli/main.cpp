@@ -51,7 +51,7 @@ int run_shiplap(int given, char** given_argv) {
     shiplap::cli::print_verbatim(shiplap::cli::completions(app, words));
     return 0;
   }
-  return shiplap::cli::run_program(app, own, argv, shiplap::cli::asked_exit_codes(own, argv));
+  return shiplap::cli::run_program(app, own, argv);
 }
 
 }  // namespace

@@ -31,7 +31,22 @@
 namespace shiplap::cli {
 namespace {
 
-void list_primitives(bool json) {
+/// "copy.* (17)" and so on: what primitives of one kind are called, and how many there are.
+std::vector<std::string> families_of_primitives() {
+  std::vector<std::pair<std::string, int>> families;
+  for (const Primitive& p : primitives()) {
+    const std::string family = p.name.substr(0, p.name.find('.'));
+    auto found = std::ranges::find(families, family, &std::pair<std::string, int>::first);
+    if (found == families.end()) found = families.insert(families.end(), {family, 0});
+    ++found->second;
+  }
+  std::vector<std::string> texts;
+  texts.reserve(families.size());
+  for (const auto& [family, count] : families) texts.push_back(fmt::format("{}.* ({})", family, count));
+  return texts;
+}
+
+void list_primitives(const document::Detail detail, bool json) {
   if (json) {
     Json array = Json::array();
     for (const Primitive& p : primitives())
@@ -39,9 +54,16 @@ void list_primitives(bool json) {
     print_json({{"primitives", array}});
     return;
   }
+  const TextStyle style = style_of_stdout();
+  print(fmt::format("{} primitives, which --only takes by name or pattern:\n\n", primitives().size()));
+  if (detail != document::Detail::all) {
+    print(wrap(fmt::format("{}", fmt::join(families_of_primitives(), ", ")), style.width) +
+          "\n\n--all lists each of them with its clock and what it measures.\n");
+    return;
+  }
   Table table{.columns = {{"primitive", Align::left}, {"clock", Align::left}, {"what", Align::left}}};
   for (const Primitive& p : primitives()) table.add({p.name + (p.on_request ? " *" : ""), p.clock, p.summary});
-  print(table.text(style_of_stdout()));
+  print(table.text(style));
   print("\n* measured with --full, or when --only names it\n");
 }
 
@@ -159,7 +181,7 @@ void add_measure(CLI::App& app) {
                FileUse::write, [flags](const std::string& file) { return points_written(*flags, file); })
       ->type_name("FILE");
   command->add_flag("--resume", flags->resume, "go on where an interrupted measurement left FILE")->needs(output);
-  add_all_flag(*command, flags->all, "show every parameter with its interval, and every way to move bytes");
+  add_all_flag(*command, flags->all, "show every point and parameter with its interval, and every way to move bytes");
   add_json_flag(*command, flags->json);
   command->footer(
       "The profile of a GPU is also kept in the cache, where plan and run find it. With several GPUs (cuda:0,1) the "
@@ -169,12 +191,12 @@ void add_measure(CLI::App& app) {
 }
 
 void run_measure(const MeasureFlags& flags) {
+  const document::Detail detail = detail_of(flags.all, flags.json);
   if (flags.list) {
     note_unused_beside_list(flags);
-    list_primitives(flags.json);
+    list_primitives(detail, flags.json);
     return;
   }
-  const document::Detail detail = detail_of(flags.all, flags.json);
   const auto device = open(device_to_measure(flags.device));
   const DeviceInfo info = device->info();
   MeasureOptions options;
@@ -222,7 +244,7 @@ void run_measure(const MeasureFlags& flags) {
     print_json(to_json(measured.profile));
   } else {
     print(whole ? profile_text(measured.profile, detail)
-                : measurements_report(measured.result.measurements, style, simulation_note(measured.profile)));
+                : measurements_report(measured.result.measurements, style, simulation_note(measured.profile), detail));
     if (!flags.output.empty()) print(fmt::format("\nprofile written to {}\n", printable(flags.output)));
   }
   print_to_stderr(skips_report(measured.result));

@@ -22,10 +22,11 @@
 #include "cli/files.hpp"
 #include "cli/help.hpp"
 #include "cli/output.hpp"
-#include "cli/unknown_command.hpp"
+#include "cli/wrong_usage.hpp"
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/printable.hpp"
 #include "shiplap/core/what_failed.hpp"
+#include "shiplap/document/table.hpp"
 
 namespace shiplap::cli {
 namespace {
@@ -50,9 +51,19 @@ std::string in_own_lines(std::string message) {
   return printable(message) + "\n";
 }
 
+/// The text with its long lines broken where people read it, on a terminal. Programs read one line of a log.
+std::string as_wide_as_terminal(const std::string& text) {
+  if (isatty(STDERR_FILENO) != 1) return text;
+  std::istringstream lines(text);
+  std::string broken;
+  for (std::string line; std::getline(lines, line);)
+    broken += wrap_if_wider(line, style_of_stdout().width, "  ") + "\n";
+  return broken;
+}
+
 void complain(const char* name, std::string_view message) noexcept {
   try {
-    print_to_stderr(in_own_lines(fmt::format("{}: {}\n", name, message)));
+    print_to_stderr(as_wide_as_terminal(in_own_lines(fmt::format("{}: {}\n", name, message))));
   } catch (const std::exception&) {  // there is no memory for the names of flags
     print_error(name);
     print_error(": ");
@@ -120,7 +131,7 @@ int run_main(const char* name, ExitCodes codes, int (*run)(int, char**), int arg
   return code == static_cast<int>(ExitCode::success) ? exit_code(codes, ExitCode::failure) : code;
 }
 
-int run_program(CLI::App& app, int argc, char** argv, ExitCodes codes) {
+int run_program(CLI::App& app, int argc, char** argv) {
   prepare_help(app);
   require_known_command(app, argc, argv);
   app.parse_complete_callback([&app] { require_separate_files(app); });  // before any command begins
@@ -132,12 +143,11 @@ int run_program(CLI::App& app, int argc, char** argv, ExitCodes codes) {
   } catch (const CLI::RuntimeError& e) {
     return e.get_exit_code();  // the exit code of a program that was run
   } catch (const CLI::ParseError& e) {
-    std::ostringstream out;
-    std::ostringstream err;
-    const int code = app.exit(e, out, err);
-    print_verbatim(printable_lines(out.str()));
-    if (!err.str().empty()) print_to_stderr(in_own_lines(err.str()));
-    return code == 0 ? 0 : exit_code(codes, ExitCode::usage);
+    if (e.get_exit_code() != 0) throw UsageError(message_on_wrong_usage(app, e));
+    std::ostringstream help;
+    app.exit(e, help);
+    print_verbatim(printable_lines(help.str()));
+    return static_cast<int>(ExitCode::success);
   }
 }
 

@@ -10,9 +10,8 @@ namespace shiplap::cli {
 /// behind `name`, with an exit code of the scheme `codes`. Output that does not reach stdout is an error too.
 int run_main(const char* name, ExitCodes codes, int (*run)(int, char**), int argc, char** argv);
 
-/// Parses the arguments, which runs the callbacks of the app and its subcommands. Errors of the command line are
-/// printed on stderr behind the app's name; what the callbacks throw is thrown. Returns the exit code: 0 done, 64 wrong
-/// usage, or that of a program that a subcommand has run. Other `codes` replace those of errors.
-int run_program(CLI::App&, int argc, char** argv, ExitCodes codes = ExitCodes::shiplap);
+/// Parses the arguments, which runs the callbacks of the app and its subcommands; what these throw is thrown. Returns
+/// 0, or the exit code of a program that a subcommand has run. Throws UsageError when the command line is wrong.
+int run_program(CLI::App&, int argc, char** argv);
 
 }  // namespace shiplap::cli

@@ -34,7 +34,7 @@ using cli::print;
 using cli::print_json;
 using cli::style_of_stdout;
 
-void list_papers(bool json) {
+void list_papers(document::Detail detail, bool json) {
   if (json) {
     Json papers = Json::array();
     for (const Experiment& e : experiments()) {
@@ -44,7 +44,14 @@ void list_papers(bool json) {
     }
     return print_json({{"papers", papers}});
   }
-  Table table{.columns = {{"paper"}, {"step"}, {"what", Align::left}}};
+  print("shiplap reproduce PAPER runs the experiments of a paper.\n\n");
+  if (detail != document::Detail::all) {
+    Table table{.columns = {{"paper", Align::left}, {"what", Align::left}}};
+    for (const Experiment& e : experiments()) table.add({std::string(e.name), std::string(e.title)});
+    print(table.text(style_of_stdout()) + "\n--all shows the steps of each, which --only takes.\n");
+    return;
+  }
+  Table table{.columns = {{"paper", Align::left}, {"step", Align::left}, {"what", Align::left}}};
   for (const Experiment& e : experiments()) {
     table.add({std::string(e.name), "", std::string(e.title)});
     for (const Step& step : e.steps) table.add({"", std::string(step.id), std::string(step.title)});
@@ -145,7 +152,9 @@ void add_reproduce(CLI::App& app) {
       cli::FileUse::update, [flags](const std::string&) { return files_written(*flags); })
       ->type_name("DIR");
   cli::add_json_flag(app, flags->json);
-  cli::add_all_flag(app, flags->all, "show what is published of each claim, and what was found here");
+  cli::add_all_flag(
+      app, flags->all,
+      "show what is published of each claim, and what was found here; without a paper, the steps of each");
   app.footer(
       "The profile is fixed first and its hash noted. Every result is verified. A claim that does not hold on this "
       "hardware is a result, not a failure.");
@@ -156,7 +165,7 @@ void add_reproduce(CLI::App& app) {
 
 void run_reproduce(const ReproduceFlags& flags) {
   if (!flags.data.empty()) return run_published_sweep(flags);
-  if (flags.paper.empty()) return list_papers(flags.json);
+  if (flags.paper.empty()) return list_papers(cli::detail_of(flags.all, flags.json), flags.json);
   const Experiment& experiment = find_experiment(flags.paper);
   RunLimits limits{.only = flags.only};
   if (!flags.budget.empty()) limits.budget = parse_seconds(flags.budget, "--budget");

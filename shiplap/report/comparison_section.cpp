@@ -79,6 +79,31 @@ std::string listed(std::string_view what, const std::vector<std::string>& names)
   return text + ".";
 }
 
+/// The figures that changed most, the slowest first, of at most a screen.
+Table most_changed(Rows changed, const std::vector<Comparison::Condition>& conditions) {
+  constexpr std::size_t slowest = 8;
+  constexpr std::size_t fastest = 4;
+  std::vector<std::string> notes;
+  if (changed.size() > slowest + fastest) {
+    const auto degraded =
+        static_cast<std::size_t>(std::ranges::count(changed, Change::degraded, &ComparedFigure::change));
+    const std::size_t better = changed.size() - degraded;
+    const std::size_t first = std::min(degraded, slowest + fastest - std::min(better, fastest));
+    const std::size_t last = slowest + fastest - first;
+    notes.push_back(fmt::format("{} more changed.", changed.size() - first - last));
+    changed.erase(changed.begin() + static_cast<std::ptrdiff_t>(first),
+                  changed.end() - static_cast<std::ptrdiff_t>(last));
+  }
+  std::vector<std::string> differing;
+  for (const Comparison::Condition& one : conditions)
+    differing.push_back(fmt::format("{} ({}, now {})", one.name, one.baseline, one.now));
+  if (!differing.empty())
+    notes.push_back(listed(differing.size() == 1 ? "condition differs" : "conditions differ", differing));
+  Table table = table_of("Changed figures", changed);
+  table.notes = std::move(notes);
+  return table;
+}
+
 /// On which side a virtual device was measured; "" when none was.
 std::string simulation_of(const Comparison& comparison) {
   if (!comparison.baseline_simulated && !comparison.now_simulated) return "";
@@ -130,6 +155,7 @@ Section comparison_section(const Comparison& comparison, const std::string& sour
   std::erase_if(changed, [](const ComparedFigure& row) {
     return row.change != Change::degraded && row.change != Change::better;
   });
+  section.brief.emplace_back(most_changed(changed, comparison.conditions));
   section.figures.emplace_back(table_of("Changed figures", changed));
   section.figures.emplace_back(changes(rows));
   Table conditions{.title = "Conditions that differ", .columns = {{"condition"}, {"baseline"}, {"now"}}};

@@ -42,37 +42,74 @@ std::string rate_text(const Measurement& m, double us) {
   return bytes && us > 0 ? to_string(*bytes / microseconds(us)) : "";
 }
 
-/// "copy.pinned.h2d, 6 points: 5.535 µs to 4.842 ms, at most 55.44 GB/s (bytes 256 MiB)."
-std::string measured_answer(std::span<const Measurement> measurements, bool is_simulated) {
-  struct Shown {
-    std::string name;
-    double us = 0;
-    std::string rate{};
-  };
-  std::vector<Shown> points;
-  const std::set<std::string> names = names_of_measured(measurements);
-  const Shown* fastest = nullptr;
-  double best = 0;
+/// What a table says of a point.
+struct MeasuredPoint {
+  std::string primitive;
+  std::string name{};  ///< of the point, without its primitive where all have the same one
+  double us = 0;
+  double bytes_per_us = 0;  ///< 0 where no bytes are moved
+  std::string rate{};
+};
+
+std::vector<MeasuredPoint> measured_points(std::span<const Measurement> measurements) {
+  const bool has_one_primitive = names_of_measured(measurements).size() == 1;
+  std::vector<MeasuredPoint> points;
   points.reserve(measurements.size());
   for (const Measurement& m : measurements) {
     if (m.samples_us.empty()) continue;
     const double us = median_estimate(figure_samples(m)).value;
-    points.push_back({described_point(m, names.size() == 1), us, rate_text(m, us)});
     const std::optional<Bytes> bytes = bytes_of_run(m);
-    if (!bytes || !(us > 0) || in_bytes(*bytes) / us <= best) continue;
-    best = in_bytes(*bytes) / us;
-    fastest = &points.back();
+    points.push_back({m.primitive, described_point(m, has_one_primitive), us,
+                      bytes && us > 0 ? in_bytes(*bytes) / us : 0, rate_text(m, us)});
   }
-  if (points.empty()) return "";
-  const auto [least, most] = std::ranges::minmax(points, {}, &Shown::us);
-  const std::string count = points.size() == 1 ? "1 point" : fmt::format("{} points", points.size());
-  std::string text = names.size() == 1 ? fmt::format("{}, {}: ", *names.begin(), count)
-                                       : fmt::format("{} primitives, {}: ", names.size(), count);
-  text += to_string(microseconds(least.us));
-  if (points.size() > 1) text += fmt::format(" to {}", to_string(microseconds(most.us)));
+  return points;
+}
+
+std::string times_of(std::span<const MeasuredPoint> points) {
+  const auto [least, most] = std::ranges::minmax(points, {}, &MeasuredPoint::us);
+  return points.size() == 1
+             ? to_string(microseconds(least.us))
+             : fmt::format("{} to {}", to_string(microseconds(least.us)), to_string(microseconds(most.us)));
+}
+
+std::string count_of(std::size_t points) { return points == 1 ? "1 point" : fmt::format("{} points", points); }
+
+/// "copy.pinned.h2d, 6 points: 5.535 µs to 4.842 ms, at most 55.44 GB/s (bytes 256 MiB)."
+std::string measured_answer(std::span<const MeasuredPoint> points, std::size_t primitives, bool is_simulated) {
+  const MeasuredPoint& fastest = *std::ranges::max_element(points, {}, &MeasuredPoint::bytes_per_us);
+  std::string text =
+      fmt::format("{}, {}: {}", primitives == 1 ? points.front().primitive : fmt::format("{} primitives", primitives),
+                  count_of(points.size()), times_of(points));
   if (is_simulated) text += " (simulated)";
-  if (fastest != nullptr) text += fmt::format(", at most {} ({})", fastest->rate, fastest->name);
+  if (!fastest.rate.empty()) text += fmt::format(", at most {} ({})", fastest.rate, fastest.name);
   return text + ".";
+}
+
+constexpr std::size_t rows_of_a_screen = 14;
+
+/// A row for each primitive, of at most a screen, and a line on what is not shown.
+std::string by_primitive(std::span<const MeasuredPoint> points, const TextStyle& style) {
+  Table table{.columns = {{"primitive", Align::left},
+                          {"points", Align::right},
+                          {"shortest", Align::right},
+                          {"longest", Align::right},
+                          {"highest rate", Align::right}}};
+  std::size_t left_out = 0;
+  while (!points.empty()) {
+    const auto others = std::ranges::find_if(
+        points, [&](const MeasuredPoint& point) { return point.primitive != points.front().primitive; });
+    const auto same = points.first(static_cast<std::size_t>(others - points.begin()));
+    points = points.subspan(same.size());
+    if (table.rows.size() == rows_of_a_screen) {
+      ++left_out;
+      continue;
+    }
+    const auto [least, most] = std::ranges::minmax(same, {}, &MeasuredPoint::us);
+    table.add({same.front().primitive, std::to_string(same.size()), to_string(microseconds(least.us)),
+               to_string(microseconds(most.us)), std::ranges::max(same, {}, &MeasuredPoint::bytes_per_us).rate});
+  }
+  const std::string more = left_out == 0 ? "" : fmt::format("{} more primitives, and ", left_out);
+  return table.text(style) + fmt::format("\n--all shows {}every point.\n", more);
 }
 
 }  // namespace
@@ -84,7 +121,14 @@ std::string point_name(const Measurement& m) {
 }
 
 std::string measurements_report(std::span<const Measurement> measurements, const TextStyle& style,
-                                const std::string& simulation) {
+                                const std::string& simulation, document::Detail detail) {
+  const std::vector<MeasuredPoint> points = measured_points(measurements);
+  if (points.empty()) return "";
+  const std::size_t primitives = names_of_measured(measurements).size();
+  std::string text = bold_lines(wrap(measured_answer(points, primitives, !simulation.empty()), style.width), style);
+  if (!simulation.empty()) text += wrap(simulation, style.width) + "\n";
+  if (primitives > 1 && points.size() > rows_of_a_screen && detail != document::Detail::all)
+    return text + "\n" + by_primitive(points, style);
   Table table{.columns = {{"point", Align::left},
                           {"median", Align::right},
                           {"rate", Align::right},
@@ -92,20 +136,21 @@ std::string measurements_report(std::span<const Measurement> measurements, const
                           {"repeats", Align::right},
                           {"clock", Align::left},
                           {"bytes", Align::left}}};
-  const bool has_one_primitive = names_of_measured(measurements).size() == 1;
+  const bool all = detail == document::Detail::all;
+  const std::size_t step = all ? 1 : 1 + (points.size() - 1) / rows_of_a_screen;  // and the last point
+  std::size_t at = 0;
   for (const Measurement& m : measurements) {
     if (m.samples_us.empty()) continue;
+    const MeasuredPoint& point = points[at++];
+    if ((at - 1) % step != 0 && at != points.size()) continue;
     const std::span<const double> samples = figure_samples(m);
     const Estimate us = median_estimate(samples);
-    table.add({described_point(m, has_one_primitive),
-               with_interval({microseconds(us.value), microseconds(us.low), microseconds(us.high)}),
-               rate_text(m, us.value), percent(relative_spread(samples)), std::to_string(samples.size()), m.clock,
+    table.add({point.name, with_interval({microseconds(us.value), microseconds(us.low), microseconds(us.high)}),
+               point.rate, percent(relative_spread(samples)), std::to_string(samples.size()), m.clock,
                m.verified ? "verified" : "–"});
   }
-  if (table.empty()) return "";
-  std::string text = bold_lines(wrap(measured_answer(measurements, !simulation.empty()), style.width), style);
-  if (!simulation.empty()) text += wrap(simulation, style.width) + "\n";
-  return text + "\n" + table.text(style);
+  text += "\n" + table.text(style);
+  return step == 1 ? text : text + fmt::format("\n--all shows all {} points.\n", points.size());
 }
 
 std::string skips_report(const MeasureResult& result, const TextStyle& style) {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "shiplap/document/table.hpp"
+#include "shiplap/document/text.hpp"
 #include "shiplap/measure/measure.hpp"
 #include "shiplap/profile/profile.hpp"
 
@@ -12,9 +13,10 @@ namespace shiplap {
 
 /// The shortest and the longest time and the highest rate, and measured points as a table: primitive and arguments,
 /// median with its interval, spread, number of samples, the clock that timed the point (events or host), and whether
-/// its bytes were verified. `simulation` is what to say of a simulated device, else "".
-std::string measurements_report(std::span<const Measurement>, const TextStyle& = {},
-                                const std::string& simulation = {});
+/// its bytes were verified. Unless all of them are asked for, many points are summed up by primitive, and at most a
+/// screen is shown. `simulation` is what to say of a simulated device, else "".
+std::string measurements_report(std::span<const Measurement>, const TextStyle& = {}, const std::string& simulation = {},
+                                document::Detail = document::Detail::figures);
 
 /// One line for each reason why primitives were skipped and for each failed point; "" without any.
 std::string skips_report(const MeasureResult&, const TextStyle& = {});

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "shiplap/document/text.hpp"
 #include "shiplap/pipeline/plan_view.hpp"
@@ -54,7 +55,7 @@ std::string when_to_pin(const PlanView& view) {
   if (view.pins || !view.memory) return "";
   const MemoryWay* const pinned = view.memory->find(Preparation::registered);
   if (pinned == nullptr || !pinned->pays_from) return "";
-  return fmt::format(" From {} runs over the same arrays on, pin them.", *pinned->pays_from);
+  return fmt::format(" From about {} runs over the same arrays on, pin them.", *pinned->pays_from);
 }
 
 Headline answer_of(const PlanView& view) {
@@ -132,6 +133,18 @@ Table best_of_strategies(const PlanView& view) {
   return table;
 }
 
+/// What is said of the words in choices that are no terms of CUDA; "" where none of them is used.
+std::string words_of(const std::vector<Candidate>& candidates) {
+  std::string text;
+  if (std::ranges::any_of(candidates, [](const Candidate& one) { return !one.choice.ramp.level(); }))
+    text +=
+        " Ramp first:last:growth: sizes of the first and the last chunk relative to the largest, and the factor from "
+        "one chunk to the next.";
+  if (std::ranges::any_of(candidates, [](const Candidate& one) { return one.choice.batched; }))
+    text += " Copies in batches: several copies are submitted in one call (cudaMemcpyBatchAsync).";
+  return text;
+}
+
 Table all_candidates(const PlanView& view) {
   Table table{.title = "Candidates",
               .columns = {{"rank"},
@@ -151,7 +164,8 @@ Table all_candidates(const PlanView& view) {
   }
   table.notes = {
       "Predicted times with 90 % prediction intervals; closed form: by the papers' equations. The bound counts every "
-      "byte and item once at the fastest rates, and arrays that stay on the GPU before the first launch."};
+      "byte and item once at the fastest rates, and arrays that stay on the GPU before the first launch." +
+      words_of(view.ranking.candidates)};
   return table;
 }
 
@@ -179,22 +193,38 @@ Table losses_of(const PlanView& view) {
   return table;
 }
 
+/// From how many runs on registering the arrays pays within the intervals of both predictions.
+std::string when_it_pays(const MemoryWay& left, const MemoryWay& registered) {
+  const Interval<Seconds>& now = left.best.predicted;
+  const Interval<Seconds>& then = registered.best.predicted;
+  const auto runs = [&](Seconds gain) { return std::ceil((registered.setup_time - left.setup_time) / gain); };
+  if (now.high <= then.low) return "it never pays";
+  const std::string latest =
+      now.low > then.high ? fmt::format("{:.0f}", runs(now.low - then.high)) : std::string("never");
+  return fmt::format("within the intervals it pays from {:.0f} runs on at the earliest, and {} at the latest",
+                     runs(now.high - then.low), latest);
+}
+
 /// What a run takes with the arrays as they are and registered, where both are known.
 std::string gain_of_pinning(const PlanView& view) {
   const MemoryWay* const left = view.memory ? view.memory->find(Preparation::none) : nullptr;
   const MemoryWay* const registered = view.memory ? view.memory->find(Preparation::registered) : nullptr;
-  std::string text = view.pins ? fmt::format(
-                                     "The arrays are pageable, and pinning them takes {} once, which is not in "
-                                     "these times.",
-                                     to_string(view.pinning))
-                               : "";
-  if (left == nullptr || registered == nullptr) return text;
-  if (view.pins)
-    return text + fmt::format(" Left as they are, a run takes {} by {}.", to_string(left->best.predicted.value),
-                              left->best.choice.strategy);
-  return fmt::format("Registering the arrays takes {} once, and a run then {} by {}.",
+  const auto in_all = [&](const MemoryWay& way) {
+    return fmt::format("{} for {} runs", to_string(way.total_time), view.memory->runs);
+  };
+  if (view.pins) {
+    std::string text =
+        fmt::format("The arrays are pageable, and pinning them takes {} once, which is not in these times",
+                    to_string(view.pinning));
+    text += registered == nullptr ? "." : fmt::format(": {} in all.", in_all(*registered));
+    if (left == nullptr) return text;
+    return text + fmt::format(" Left as they are, a run takes {} by {}, {} in all.",
+                              to_string(left->best.predicted.value), left->best.choice.strategy, in_all(*left));
+  }
+  if (left == nullptr || registered == nullptr) return "";
+  return fmt::format("Registering the arrays takes {} once, and a run then {} by {}: {}.",
                      to_string(registered->setup_time), to_string(registered->best.predicted.value),
-                     short_name(registered->best.choice));
+                     short_name(registered->best.choice), when_it_pays(*left, *registered));
 }
 
 Table table_of_kernel(const KernelRates& kernel) {

@@ -41,6 +41,12 @@ const std::vector<Said>& said_by_commands() {
       {"measure --quick --only launch.latency --device virtual:h200",
        "launch.latency, 1 point: [0-9.]+ µs .simulated.*"},
 
+      {"measure --quick --only submit.* --device virtual:h200",
+       "[0-9]+ primitives, [0-9]+ points: [0-9.]+ µs to [0-9.]+ µs .simulated..*"},
+      {"measure --list", "[0-9]+ primitives, which --only takes by name or pattern:.*"},
+      {"reproduce", "shiplap reproduce PAPER runs the experiments of a paper.*"},
+      {"reproduce harris2012 --quick --only clocks --device virtual:h200", ".*[0-9]+ .*"},
+
       {"profiles", "[0-9]+ profiles of this machine.*"},
       {"profiles show h200", "NVIDIA H200 .profile h200.: large copies.* run at 55.46 GB/s.*"},
       {"devices", "(No GPU|[0-9]+ GPUs?) here; (plan, run, tune and demo simulate|commands use) .*"},
@@ -83,9 +89,11 @@ TEST_F(FirstLine, of_every_command_answers_and_few_lines_follow_none_of_them_wid
 }
 
 TEST_F(FirstLine, is_followed_by_more_with_all) {
-  for (const char* command : {"plan saxpy:n=1Mi --profile h200", "run saxpy:n=64Ki --device virtual:h200",
-                              "check --profile h200", "movers --profile h100", "predict saxpy:n=1Mi --profile h200",
-                              "profiles", "profiles show h200", "plan saxpy:n=1Mi --profile h200 --memory pageable"}) {
+  for (const char* command :
+       {"plan saxpy:n=1Mi --profile h200", "run saxpy:n=64Ki --device virtual:h200", "check --profile h200",
+        "movers --profile h100", "predict saxpy:n=1Mi --profile h200", "profiles", "profiles show h200",
+        "measure --list", "reproduce", "measure --quick --only submit.* --device virtual:h200", "compare h200 h200",
+        "plan saxpy:n=1Mi --profile h200 --memory pageable"}) {
     const Outcome brief = at(80, command);
     const Outcome all = at(80, std::string(command) + " --all");
     EXPECT_EQ(all.code, 0) << all.err;

@@ -1,6 +1,7 @@
 // The commands on nodes and their profiles: measure, check, compare, profiles.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -64,7 +65,11 @@ TEST_F(Cli, kept_profiles_are_found_by_name_and_a_broken_one_hides_nothing) {
 }
 
 TEST_F(Cli, measure_lists_measures_and_writes) {
-  EXPECT_NE(shiplap("measure --list").out.find("copy.pinned.h2d"), std::string::npos);
+  EXPECT_NE(shiplap("measure --list --all").out.find("copy.pinned.h2d"), std::string::npos);
+  const auto begins_with_copy = [](const Json& p) { return p.at("name").get<std::string>().starts_with("copy."); };
+  const auto copies =
+      std::ranges::count_if(parsed(shiplap("measure --list --json")).at("primitives"), begins_with_copy);
+  EXPECT_NE(shiplap("measure --list").out.find("copy.* (" + std::to_string(copies) + "),"), std::string::npos);
   EXPECT_FALSE(parsed(shiplap("measure --list --json")).at("primitives").empty());
   const fs::path file = folder / "profile.json";
   const Outcome human = shiplap("measure --quick --only 'submit.*' --device virtual:h200");
@@ -200,6 +205,27 @@ TEST_F(Cli, compare_exits_2_and_names_the_figure_that_is_a_tenth_worse) {
   EXPECT_FALSE(Json::parse(tolerant.out)["degraded"]);
   EXPECT_EQ(shiplap("compare h200 " + worse + " --tolerance much").code, 64);
   EXPECT_EQ(shiplap("compare h200").code, 64);
+}
+
+TEST_F(Cli, compare_shows_a_screen_of_the_figures_that_changed_most_and_all_of_them_on_request) {
+  Json profile = Json::parse(shiplap("profiles show h200 --json").out);
+  for (Json& m : profile["measurements"]) {
+    const bool slower = m["primitive"] == "copy.pinned.d2h";
+    if (slower || m["primitive"] == "copy.pinned.h2d")
+      for (Json& t : m["samples_us"]) t = t.get<double>() * (slower ? 1.5 : 0.5);
+  }
+  profile["conditions"]["gpu.driver"] = "another";
+  const std::string changed = write("changed.json", profile.dump()).string();
+  const Outcome brief = shiplap("compare h200 " + changed);
+  EXPECT_EQ(brief.code, 2);
+  EXPECT_LE(std::ranges::count(brief.out, '\n'), 25) << brief.out;
+  for (const char* said : {"degraded", "better", " more changed.", "1 condition differs: gpu.driver (", "--all shows"})
+    EXPECT_NE(brief.out.find(said), std::string::npos) << said << brief.out;
+  EXPECT_NE(brief.err.find(" more\n"), std::string::npos) << brief.err;
+  EXPECT_LT(brief.err.size(), 400u) << brief.err;
+  const Outcome all = shiplap("compare h200 " + changed + " --all");
+  EXPECT_NE(all.out.find("copy.pinned.d2h, 1 MiB"), std::string::npos) << all.out;
+  EXPECT_NE(all.out.find("another"), std::string::npos) << all.out;
 }
 
 /// A device whose host has this governor.

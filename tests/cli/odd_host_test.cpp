@@ -5,7 +5,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <sstream>
 #include <string>
 
 #include "tests/cli/program.hpp"
@@ -132,6 +134,19 @@ TEST_F(OddHost, on_a_terminal_without_colours_prints_none) {
   if (coloured.find("\x1b[1m") == coloured.npos) GTEST_SKIP() << "script makes no terminal here";
   EXPECT_THAT(on_terminal("TERM=dumb"), AllOf(HasSubstr("hybrid"), Not(HasSubstr("\x1b"))));
   EXPECT_THAT(on_terminal("env -u TERM"), AllOf(HasSubstr("hybrid"), Not(HasSubstr("\x1b"))));
+}
+
+TEST_F(OddHost, on_a_terminal_breaks_errors_at_its_width_and_elsewhere_keeps_them_in_one_line) {
+  const std::string wrong = "plan saxpy --profile nothing";
+  const std::string said = shiplap(wrong).err;
+  EXPECT_EQ(std::ranges::count(said, '\n'), 1) << said;
+  EXPECT_GT(said.size(), 100u) << said;
+  std::string shown = sh("COLUMNS=70 script -qec \"$SHIPLAP " + wrong + "\" /dev/null").out;
+  std::erase(shown, '\r');
+  if (shown.empty()) GTEST_SKIP() << "script makes no terminal here";
+  std::istringstream lines(shown);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 70u) << line;
+  EXPECT_THAT(unwrapped(shown), HasSubstr(said.substr(0, said.size() - 1)));
 }
 
 TEST_F(OddHost, reads_and_writes_files_of_any_name) {

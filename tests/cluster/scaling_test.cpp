@@ -18,7 +18,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-constexpr Network fast_network{.bandwidth = {25e9}, .latency = microseconds(2), .origin = "stated"};
+const Network fast_network{.bandwidth = {25e9}, .latency = microseconds(2), .origin = "stated"};
 
 Job scaled_stencil(std::uint64_t rows, std::uint64_t columns) {
   return Job{rows, "stencil"}

@@ -14,7 +14,7 @@
 namespace shiplap {
 namespace {
 
-constexpr Choice in_four{.strategy = "streams", .chunks = 4, .layout = Layout::three};
+const Choice in_four{.strategy = "streams", .chunks = 4, .layout = Layout::three};
 
 /// Copies of these sizes on a GPU as the papers' equations see it: nothing but L+o, G and g.
 Job batch(Bytes in, Bytes out, Seconds kernel) {

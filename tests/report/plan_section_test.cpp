@@ -129,11 +129,35 @@ TEST(PlanExplain, says_what_pinning_gains_where_arrays_are_pinned_for_the_plan) 
   const auto pays_from = once.memory->find(Preparation::registered)->pays_from;
   ASSERT_TRUE(pays_from);
   EXPECT_THAT(document::plan_section(plan_view(once)).headlines.front().sentence,
-              HasSubstr("From " + std::to_string(*pays_from) + " runs over the same arrays on, pin them."));
+              HasSubstr("From about " + std::to_string(*pays_from) + " runs over the same arrays on, pin them."));
   EXPECT_THAT(once.explain(), HasSubstr("Registering the arrays takes "));
   EXPECT_THAT(made.explain(), Not(HasSubstr("Memory of the arrays")));
   EXPECT_THAT(made.explain(true), HasSubstr("Memory of the arrays"));
   EXPECT_THAT(made.ranking.why, HasSubstr(to_string(made.chosen.choice) + " is "));
+}
+
+TEST(PlanExplain, says_what_all_runs_take_and_from_which_run_on_pinning_pays_within_the_intervals) {
+  const Plan once = plan(node_of(find_profile("h200")), job_of(64_MiB, milliseconds(0.1), MemoryKind::pageable));
+  const MemoryWay& left = *once.memory->find(Preparation::none);
+  const MemoryWay& pinned = *once.memory->find(Preparation::registered);
+  PlanView view = plan_view(once);
+  const auto sentence = [&](Seconds low, Seconds high) {
+    for (MemoryWay& way : view.memory->ways)
+      if (way.preparation == Preparation::none) way.best.predicted = {(low + high) / 2.0, low, high};
+    return document::text(document::plan_section(view), {.width = 1000});
+  };
+  const Interval<Seconds> then = pinned.best.predicted;
+  const Seconds setup = pinned.setup_time - left.setup_time;
+  // A tenth of the set-up gained in every run at least, and a quarter at most, and a little.
+  EXPECT_THAT(sentence(then.high + setup * 0.101, then.low + setup * 0.251),
+              HasSubstr("pays from 4 runs on at the earliest, and 10 at the latest"));
+  EXPECT_THAT(sentence(then.high * 0.99, then.low + setup * 0.251),
+              HasSubstr("pays from 4 runs on at the earliest, and never at the latest"));
+  const Plan often =
+      plan(node_of(find_profile("h200")), job_of(64_MiB, milliseconds(0.1), MemoryKind::pageable), {.runs = 1000});
+  const std::string text = document::text(document::plan_section(plan_view(often)), {.width = 1000});
+  for (const Preparation way : {Preparation::none, Preparation::registered})
+    EXPECT_THAT(text, HasSubstr(to_string(often.memory->find(way)->total_time) + " for 1000 runs in all"));
 }
 
 TEST(PlanSection, of_a_file_without_the_time_of_plain_copies_compares_pinning_with_the_best_of_pageable_arrays) {

@@ -241,7 +241,8 @@ std::string change_kind(Schedule& schedule, Draw& draw) {
 }
 
 double odd_number(Draw& draw) {
-  constexpr std::array numbers{-1e-6, 0.0, 1e-300, 1e6, std::numeric_limits<double>::infinity(), std::nan("")};
+  constexpr std::array numbers{
+      -1e-6, 0.0, 1e-300, 1e6, std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()};
   return draw.one_of(numbers);
 }
 std::uint64_t odd_count(Draw& draw) {

@@ -151,7 +151,8 @@ TEST_P(DeviceMemory, is_pinned_beside_a_pinned_range_and_not_across_its_border) 
   std::byte* const first = data.data() + 40'960;
   const Memory middle = device->pin(first, 5000_B);
   for (const auto& [before, size] : {std::pair<std::size_t, std::uint64_t>{0, 5001}, {1, 5000}, {1, 2}, {5000, 20'000}})
-    EXPECT_THAT(message_of([&] { device->pin(first - before, Bytes{size}); }), HasSubstr("a part is pinned already"));
+    EXPECT_THAT(message_of([&, &before = before, &size = size] { device->pin(first - before, Bytes{size}); }),
+                HasSubstr("a part is pinned already"));
   EXPECT_THAT(message_of([&] { device->pin(first + 4999, 2_B); }),
               HasSubstr(to_string(5000_B) + " from its byte -4999 on"));
   EXPECT_THAT(message_of([&] { device->kind_of(first, Bytes{pinned_size / 2}); }), HasSubstr("only a part is pinned"));

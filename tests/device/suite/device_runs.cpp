@@ -517,7 +517,7 @@ std::vector<std::pair<std::string, std::function<void(TestedDevice&)>>> uses() {
 TEST_P(CallersState, has_the_current_gpu_that_it_had_or_none_whatever_is_done_with_a_device) {
   for (const auto& [name, use] : uses())
     for (const bool has_one : {false, true})
-      std::thread([&] {
+      std::thread([&, &name = name, &use = use] {
         if (has_one) tested->select_last_gpu();
         void* const before = tested->current_context();
         EXPECT_EQ(before != nullptr, has_one);

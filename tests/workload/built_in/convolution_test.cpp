@@ -15,8 +15,10 @@ TEST(Convolution, sums_the_neighbours_times_the_filter_whatever_the_cut) {
   struct Size {
     std::uint64_t height, width, filter;
   };
-  for (const auto& [height, width, filter] :
-       {Size{1, 1, 1}, Size{7, 5, 17}, Size{37, 70, 4}, Size{33, 65, 3}, Size{40, 1, 2}}) {
+  for (const Size& size : {Size{1, 1, 1}, Size{7, 5, 17}, Size{37, 70, 4}, Size{33, 65, 3}, Size{40, 1, 2}}) {
+    const auto height = size.height;
+    const auto width = size.width;
+    const auto filter = size.filter;
     const Workload w =
         find_workload(fmt::format("convolution:height={},width={},filter={}", height, width, filter), {});
     ASSERT_EQ(w.job.items, height);

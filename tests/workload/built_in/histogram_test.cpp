@@ -20,9 +20,10 @@ std::vector<std::uint32_t> counts_of(std::span<const std::uint8_t> frames, std::
     const auto frame = frames.subspan(first, pixels);
     std::vector<std::uint8_t> sorted(frame.begin(), frame.end());
     std::ranges::sort(sorted);
-    for (unsigned value = 0; value < 256; ++value)
-      counts.push_back(
-          static_cast<std::uint32_t>(std::ranges::equal_range(sorted, static_cast<std::uint8_t>(value)).size()));
+    for (unsigned value = 0; value < 256; ++value) {
+      const auto [begin, end] = std::equal_range(sorted.begin(), sorted.end(), static_cast<std::uint8_t>(value));
+      counts.push_back(static_cast<std::uint32_t>(end - begin));
+    }
   }
   return counts;
 }

@@ -17,7 +17,10 @@ TEST(Matmul, sums_the_products_of_rows_and_columns_whatever_the_cut) {
   struct Size {
     std::uint64_t m, n, p;
   };
-  for (const auto& [m, n, p] : {Size{1, 1, 1}, Size{37, 45, 29}, Size{130, 68, 9}, Size{8, 128, 64}}) {
+  for (const Size& size : {Size{1, 1, 1}, Size{37, 45, 29}, Size{130, 68, 9}, Size{8, 128, 64}}) {
+    const auto m = size.m;
+    const auto n = size.n;
+    const auto p = size.p;
     const Workload w = find_workload(fmt::format("matmul:m={},n={},p={}", m, n, p), {});
     ASSERT_EQ(w.job.items, m);
     WorkloadMemory memory(w);

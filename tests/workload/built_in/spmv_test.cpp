@@ -15,7 +15,9 @@ TEST(Spmv, multiplies_rows_with_the_vector_whatever_the_cut) {
   struct Size {
     std::uint64_t rows, nonzeros;
   };
-  for (const auto& [rows, nonzeros] : {Size{2, 1}, Size{7, 12}, Size{100, 1}, Size{301, 9000}, Size{50, 625}}) {
+  for (const Size& size : {Size{2, 1}, Size{7, 12}, Size{100, 1}, Size{301, 9000}, Size{50, 625}}) {
+    const auto rows = size.rows;
+    const auto nonzeros = size.nonzeros;
     const Workload w = find_workload(fmt::format("spmv:rows={},nonzeros={}", rows, nonzeros), {});
     ASSERT_EQ(w.job.items, rows);
     WorkloadMemory memory(w);

@@ -1,7 +1,11 @@
 // What a user who mistypes a command is told.
-#include "cli/unknown_command.hpp"
+#include "cli/wrong_usage.hpp"
 
 #include <gtest/gtest.h>
+
+#include <algorithm>
+#include <initializer_list>
+#include <utility>
 
 #include "tests/cli/program.hpp"
 
@@ -35,6 +39,28 @@ TEST_F(Cli, an_option_that_another_tool_has_is_refused_with_the_one_that_does_it
                                      {"run saxpy --gpu=0", "did you mean --device cuda:0?"},
                                      {"plan saxpy --verbose", "did you mean --all?"}})
     expect_refused(shiplap(given), 64, {"is not expected here", meant});
+}
+
+TEST_F(Cli, what_is_missing_or_not_taken_is_said_in_one_line_of_the_program_with_what_is_wanted) {
+  const std::pair<const char*, std::initializer_list<const char*>> cases[]{
+      {"plan --in", {"--in needs a value, SIZE: "}},
+      {"plan saxpy --chunks", {"--chunks needs a value"}},
+      {"plan saxpy --gpus abc", {"--gpus: abc is not a number from 1 to 64"}},
+      {"fleet check --ranks -1", {"--ranks: -1 is not a number from 0 to "}},
+      {"plan saxpy --memory pined", {"--memory: pined is none of pageable, pinned, managed; did you mean pinned?"}},
+      {"compare h200", {"NOW is missing: profile to judge"}},
+      {"profiles show", {"NAME is missing: "}},
+      {"fleet", {"a command is missing, one of: ", "check"}},
+      {"-x", {"\"-x\" is not expected here"}},
+      {"measure --quick --full", {"--quick", "--full"}},
+      {"measure --resume", {"--resume", "--output"}}};
+  for (const auto& [given, said] : cases) {
+    const Outcome outcome = shiplap(given);
+    expect_refused(outcome, 64, said);
+    EXPECT_TRUE(outcome.err.starts_with("shiplap: ")) << outcome.err;
+    EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 1) << outcome.err;
+    EXPECT_NE(outcome.err.find(" --help lists all options)"), std::string::npos) << outcome.err;
+  }
 }
 
 TEST_F(Cli, a_name_or_number_that_is_not_known_is_refused_with_what_was_meant) {

@@ -1,4 +1,4 @@
-#include "cli/unknown_command.hpp"
+#include "cli/wrong_usage.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -83,6 +83,47 @@ bool is_name_of_device(std::string_view argument) {
                                                            fmt::join(meant, " or "), parent)));
 }
 
+/// The command that was given, the innermost one.
+const CLI::App& command_of(const CLI::App& program) {
+  const CLI::App* app = &program;
+  while (!app->get_subcommands().empty()) app = app->get_subcommands().front();
+  return *app;
+}
+
+/// "(shiplap plan --help lists all options)".
+std::string where_help_is(const CLI::App& program, const CLI::App& command) {
+  const std::string name = &command == &program ? "" : " " + command.get_name();
+  return fmt::format("({}{} --help lists all options)", program.get_name(), name);
+}
+
+/// What a message of CLI11 says between two of its words; "" where it does not have them.
+std::string_view between(std::string_view message, std::string_view before, std::string_view behind) {
+  const std::size_t begin = message.find(before);
+  if (begin == std::string_view::npos) return "";
+  message.remove_prefix(begin + before.size());
+  return message.substr(0, message.find(behind));
+}
+
+std::string message_on_missing(const CLI::App& command, const std::string& name) {
+  if (const CLI::Option* option = command.get_option_no_throw(name))
+    return fmt::format("{} is missing: {}", name, option->get_description());
+  return fmt::format(
+      "a command is missing, one of: {}",
+      fmt::join(names_of(command.get_subcommands([](const CLI::App* sub) { return !sub->get_name().empty(); })), ", "));
+}
+
+std::string message_on_value(const std::string& option, std::string_view message) {
+  const std::size_t members = message.find(" not in {");
+  if (members == std::string_view::npos)
+    return fmt::format("{}: {} is not a number from {}", option, between(message, "Value ", " not in range "),
+                       between(message, " not in range ", "\n"));
+  const std::string given(between(message, ": ", " not in {"));
+  const std::vector<std::string> known = members_of(std::string(message.substr(members)));
+  const std::string meant = did_you_mean(given, known);
+  return fmt::format("{}: {} is none of {}{}", option, given, fmt::join(known, ", "),
+                     meant.empty() ? "" : "; " + meant.substr(0, meant.size() - 1));
+}
+
 }  // namespace
 
 void require_known_command(const CLI::App& program, int argc, const char* const* argv) {
@@ -98,25 +139,41 @@ void require_known_command(const CLI::App& program, int argc, const char* const*
 }
 
 std::string message_on_unexpected(const CLI::App& program) {
-  const CLI::App* app = &program;
-  while (!app->get_subcommands().empty()) app = app->get_subcommands().front();
+  const CLI::App& command = command_of(program);
   std::vector<std::string> known;
-  for (const CLI::Option* option : app->get_options())
+  for (const CLI::Option* option : command.get_options())
     for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
   const std::vector<std::string> given = program.remaining(true);
   std::string hint;
   for (const std::string& argument : given)
     if (argument.starts_with("--")) {
       const std::string name = argument.substr(0, argument.find('='));
-      const std::vector<std::string> meant = options_for(name, *app);
+      const std::vector<std::string> meant = options_for(name, command);
       hint += meant.empty() ? did_you_mean(name, known) : fmt::format("did you mean {}? ", fmt::join(meant, " or "));
     } else if (is_name_of_device(argument) && std::ranges::find(known, "--device") != known.end()) {
       hint += fmt::format("did you mean --device {}? ", argument);
     }
   if (!hint.empty()) hint = "; " + hint.substr(0, hint.size() - 1);
-  return fmt::format(
-      "\"{}\" is not expected here{} ({} --help lists all options)", fmt::join(given, " "), hint,
-      app->get_name() == program.get_name() ? program.get_name() : program.get_name() + " " + app->get_name());
+  return fmt::format("\"{}\" is not expected here{} {}", fmt::join(given, " "), hint, where_help_is(program, command));
+}
+
+std::string message_on_wrong_usage(const CLI::App& program, const CLI::ParseError& error) {
+  const CLI::App& command = command_of(program);
+  const std::string help = " " + where_help_is(program, command);
+  const std::string message = error.what();
+  const std::string option = message.substr(0, message.find_first_of(": "));
+  if (error.get_name() == "RequiredError") {
+    const bool wants_command = command.get_option_no_throw(option) == nullptr;
+    return wants_command && program.remaining_size(true) > 0 ? message_on_unexpected(program)
+                                                             : message_on_missing(command, option) + help;
+  }
+  if (const CLI::Option* wanting = command.get_option_no_throw(option);
+      wanting != nullptr && error.get_name() == "ArgumentMismatch")
+    return fmt::format("{} needs a value, {}: {}{}", option, wanting->get_type_name(), wanting->get_description(),
+                       help);
+  if (error.get_name() == "ValidationError" && message.find(" not in ") != std::string::npos)
+    return message_on_value(option, message) + help;
+  return message + help;
 }
 
 }  // namespace shiplap::cli
