@@ -108,7 +108,7 @@ TEST(Node, without_a_device_is_refused_with_the_remedy_by_all_that_runs_somethin
   const std::vector<std::uint32_t> index{0};
   EXPECT_THAT(
       message_of<UsageError>([&] {
-        move(node, BlockPool<float>{doubling.x, 16}, std::span<const std::uint32_t>(index), doubling.y.data(), nullptr);
+        move(node, BlockPool<float>{doubling.x, 16_B}, std::span<const std::uint32_t>(index), doubling.y.data(), nullptr);
       }),
       says);
 }

@@ -191,7 +191,9 @@ class Check {
           require(!share_a_byte(a.region, b.region), "operands apart or the same");
   }
   void check(const Op& op, const BlockCopy& blocks) {
-    const bool regions = inside(blocks.pool) & inside(blocks.packed);
+    const bool in_pool = inside(blocks.pool);  // each of them notes what is broken
+    const bool is_packed = inside(blocks.packed);
+    const bool regions = in_pool && is_packed;
     const bool known = blocks.list.index() < schedule_.lists.size();
     require(known, "list exists");
     if (!known) return;
