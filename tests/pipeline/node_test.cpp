@@ -106,11 +106,11 @@ TEST(Node, without_a_device_is_refused_with_the_remedy_by_all_that_runs_somethin
   EXPECT_THAT(message_of<UsageError>([&] { regret_of(node, find_workload("saxpy:n=64")); }), says);
   EXPECT_THAT(message_of<UsageError>([&] { to_json(std::vector<JobRegret>{}, node, 1, ""); }), says);
   const std::vector<std::uint32_t> index{0};
-  EXPECT_THAT(
-      message_of<UsageError>([&] {
-        move(node, BlockPool<float>{doubling.x, 16_B}, std::span<const std::uint32_t>(index), doubling.y.data(), nullptr);
-      }),
-      says);
+  EXPECT_THAT(message_of<UsageError>([&] {
+                move(node, BlockPool<float>{doubling.x, 16_B}, std::span<const std::uint32_t>(index), doubling.y.data(),
+                     nullptr);
+              }),
+              says);
 }
 
 TEST(Node, without_a_profile_is_refused_with_the_remedy) {
