@@ -35,7 +35,7 @@ class JsonObjects {
   /// The most bytes of a text that are read. A trace of ten million events has 2.2 GB.
   static constexpr std::uint64_t most_bytes = std::uint64_t{4} << 30u;
   /// The most bytes that are read again after objects that are no JSON.
-  static constexpr std::uint64_t most_bytes_read_again = std::uint64_t{1} << 30u;
+  static constexpr std::uint64_t most_bytes_read_again = std::uint64_t{256} << 20u;
 
   /// `source` names the text in messages. Both must outlive the object.
   JsonObjects(std::istream& in, const std::string& source) : in_(in), source_(source) {}
