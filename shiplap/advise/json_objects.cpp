@@ -2,8 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <istream>
-
+#include "shiplap/advise/text_stream.hpp"
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/formats.hpp"
 #include "shiplap/core/units.hpp"
@@ -98,16 +97,14 @@ JsonObjectText::End JsonObjects::find_end() {
 
 /// Appends a block to the buffer. Returns false at the end of the text.
 bool JsonObjects::fill() {
-  const std::size_t before = buffer_.size();
-  buffer_.resize(before + block_bytes);
-  const std::streamsize got = in_.rdbuf()->sgetn(buffer_.data() + before, static_cast<std::streamsize>(block_bytes));
-  buffer_.resize(before + static_cast<std::size_t>(got));
-  read_ += static_cast<std::uint64_t>(got);
+  const std::string block = read_block(in_, block_bytes, source_);
+  buffer_ += block;
+  read_ += block.size();
   if (read_ > most_bytes)
     throw Error(
         fmt::format("{}: it has more than {}, and no more is read of a trace; profile a shorter part of the program",
                     source_, to_string(Bytes{most_bytes})));
-  return got > 0;
+  return !block.empty();
 }
 
 void JsonObjects::count_as_read_again(std::size_t bytes) {

@@ -53,13 +53,7 @@ bool is_of_kind(const UnreadableKind& kind, const fs::path& file, std::string_vi
   return begin.starts_with(kind.begin) && (kind.extension.empty() || file.extension() == kind.extension);
 }
 
-/// The first bytes of a text.
-std::string begin_of(std::istream& in) {
-  constexpr std::size_t enough = std::size_t{64} << 10u;
-  std::string begin(enough, '\0');
-  begin.resize(static_cast<std::size_t>(in.rdbuf()->sgetn(begin.data(), static_cast<std::streamsize>(enough))));
-  return begin;
-}
+constexpr std::size_t begin_bytes = std::size_t{64} << 10u;  // enough to tell what a file is
 
 /// Whether a text that begins so is a trace in the Chrome trace format.
 bool begins_trace(std::string_view begin) {
@@ -90,18 +84,19 @@ Recording read_pipe(const fs::path& file) {
   std::ifstream in(file, std::ios::binary);
   if (!in) throw Error(fmt::format("{}: it cannot be read", file.string()));
   constexpr char begin_of_sqlite = 'S';
+  constexpr char begin_of_gzip = 0x1f;
   const int first = in.peek();
   refuse_program(file, first);
-  if (first == begin_of_sqlite)
+  if (first == begin_of_sqlite || first == begin_of_gzip)
     throw Error(
-        fmt::format("{}: it begins as no recording does, and an export of nsys is read only from a regular file; write "
-                    "it into a file and give that one",
+        fmt::format("{}: it begins as no recording does, and exports of nsys and files compressed with gzip are read "
+                    "only from a regular file; write it into a file and give that one",
                     file.string()));
   return read_recording(in, file.string());
 }
 
 Recording read_file_of_text(const fs::path& file) {
-  if (begins_trace(begin_of(*open_text(file)))) return read_torch_trace(file);
+  if (begins_trace(read_block(*open_text(file), begin_bytes, file.string()))) return read_torch_trace(file);
   return read_recording(*open_text(file), file.string());
 }
 
@@ -112,7 +107,7 @@ Recording read_recording_file(const fs::path& file) {
   if (!fs::is_regular_file(file, unknown)) return read_pipe(file);
   std::ifstream in(file, std::ios::binary);
   if (!in) throw Error(fmt::format("{}: it cannot be read", file.string()));
-  const std::string begin = begin_of(in);
+  const std::string begin = read_block(in, begin_bytes, file.string());
   constexpr std::string_view sqlite = "SQLite format 3";
   if (begin.starts_with(sqlite)) return read_nsys(file);
   if (!begin.empty()) refuse_program(file, begin.front());

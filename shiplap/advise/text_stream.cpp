@@ -4,6 +4,7 @@
 
 #include <array>
 #include <fstream>
+#include <ios>
 
 #include "shiplap/core/error.hpp"
 
@@ -23,6 +24,16 @@ std::unique_ptr<std::istream> open_text(const std::filesystem::path& file) {
   if (!*in)
     throw Error(fmt::format("{}: it cannot be read; check that the file exists and may be read", file.string()));
   return in;
+}
+
+std::string read_block(std::istream& in, std::size_t most, const std::string& source) {
+  std::string block(most, '\0');
+  try {
+    block.resize(static_cast<std::size_t>(in.rdbuf()->sgetn(block.data(), static_cast<std::streamsize>(most))));
+  } catch (const std::ios_base::failure& failure) {
+    throw Error(fmt::format("{}: it cannot be read: {}", source, failure.code().message()));
+  }
+  return block;
 }
 
 }  // namespace shiplap

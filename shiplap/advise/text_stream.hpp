@@ -1,9 +1,11 @@
 // A text file as a stream, also when gzip has compressed it.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <iosfwd>
 #include <memory>
+#include <string>
 
 namespace shiplap {
 
@@ -17,5 +19,9 @@ std::unique_ptr<std::istream> open_gzip(const std::filesystem::path& file);
 
 /// Opens a text file, compressed or not. Throws Error when it cannot be opened.
 std::unique_ptr<std::istream> open_text(const std::filesystem::path& file);
+
+/// Reads the next bytes of a stream, at most this number; fewer are left at its end. Throws Error that names `source`
+/// and the reason of the operating system when they cannot be read.
+std::string read_block(std::istream&, std::size_t most, const std::string& source);
 
 }  // namespace shiplap
