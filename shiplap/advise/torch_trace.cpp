@@ -40,7 +40,7 @@ struct TraceTime {
 
 enum class TraceCategory : std::uint8_t { call, copy, kernel, fill, wait, range, other };
 
-TraceCategory category_of(const TraceEvent& event) {
+TraceCategory category_in_trace(const TraceEvent& event) {
   constexpr std::array categories{std::pair{std::string_view("cuda_runtime"), TraceCategory::call},
                                   std::pair{std::string_view("cuda_driver"), TraceCategory::call},
                                   std::pair{std::string_view("Runtime"), TraceCategory::call},
@@ -130,7 +130,7 @@ class TorchImport {
   void add(const TraceEvent& event) {
     if (event.phase.empty() && event.gpu_memory) gpu_names_.try_emplace(event.id.value_or(0), event.name);
     if (event.phase == "M" && event.name == "process_name") process_names_.try_emplace(event.process, event.label);
-    const TraceCategory category = category_of(event);
+    const TraceCategory category = category_in_trace(event);
     if (category == TraceCategory::other) return;
     const std::int64_t duration = event.duration.value_or(0);
     if (!event.start || duration < 0) return leave_out();
