@@ -6,12 +6,10 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <system_error>
 #include <utility>
 
 #include "cli/common.hpp"
@@ -21,7 +19,7 @@
 #include "cli/temporary_folder.hpp"
 #include "shiplap/advise/advice.hpp"
 #include "shiplap/advise/advice_view.hpp"
-#include "shiplap/advise/nsys.hpp"
+#include "shiplap/advise/recording_file.hpp"
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/formats.hpp"
 #include "shiplap/core/json.hpp"
@@ -35,44 +33,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Whether the file is a database of SQLite.
-bool is_sqlite(const fs::path& file) {
-  constexpr std::string_view sqlite = "SQLite format 3";
-  std::ifstream in(file, std::ios::binary);
-  std::string begin(sqlite.size(), '\0');
-  in.read(begin.data(), static_cast<std::streamsize>(begin.size()));
-  return begin == sqlite;
-}
-
-/// Reads a recording, also from a pipe, or an export of nsys.
-Recording read_file(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in) throw Error(fmt::format("{}: it cannot be read", file.string()));
-  // What was read of a pipe cannot be read again, so no more than its first byte is looked at.
-  std::error_code unknown;
-  const bool can_be_read_twice = fs::is_regular_file(file, unknown);
-  if (can_be_read_twice && is_sqlite(file)) return read_nsys(file);
-  constexpr char begin_of_elf = 0x7f;
-  constexpr char begin_of_script = '#';
-  if (const int first = in.peek(); first == begin_of_elf || first == begin_of_script)
-    throw UsageError(fmt::format("{0}: it is a program and no recording; to record it, write `shiplap advise -- {0}`",
-                                 file.string()));
-  constexpr char begin_of_sqlite = 'S';
-  if (!can_be_read_twice && in.peek() == begin_of_sqlite)
-    throw Error(
-        fmt::format("{}: it begins as no recording does, and an export of nsys is read only from a regular file; write "
-                    "it into a file and give that one",
-                    file.string()));
-  return read_recording(in, file.string());
-}
-
 std::size_t work_in(const Recording& recording) { return submitted_order(recording).size(); }
 
 /// The recording with the most work, and its file.
 std::optional<std::pair<Recording, fs::path>> busiest(const std::vector<fs::path>& files) {
   std::optional<std::pair<Recording, fs::path>> most;
   for (const fs::path& file : files) {
-    Recording recording = read_file(file);
+    Recording recording = read_recording_file(file);
     if (!most || work_in(recording) > work_in(most->first)) most.emplace(std::move(recording), file);
   }
   return most;
@@ -105,11 +72,12 @@ void write_pictures(const Advised& advised, const AdviseFlags& flags) {
 }
 
 void show(const Recording& recording, const AdviseFlags& flags) {
-  if (!recording.complete) note("the recording breaks off; the program ended without a regular exit");
+  if (!recording.complete)
+    note("the recording breaks off: the program ended without a regular exit, or the file was cut");
   if (recording.lost > 0)
     note(
-        "records are missing: the recorder had too little memory, or the recording is as large as one can be (1 GiB); "
-        "--duration records a shorter time");
+        "records are missing: the recorder had too little memory, the recording is as large as one can be (1 GiB), or "
+        "events of a trace are no valid JSON; --duration records a shorter time");
   const Advised advised = advise(recording, profile_for(recording, flags), {.range = flags.range, .only = flags.only});
   write_pictures(advised, flags);
   const document::Detail detail = detail_of(flags.all, flags.json);
@@ -189,7 +157,7 @@ void run_advise(const std::string& file, const std::vector<std::string>& program
   } else {
     if (!flags.record.empty() || !flags.duration.empty())
       throw UsageError("--record and --duration are for a program that is run, and here a recording is read");
-    show(read_file(file), flags);
+    show(read_recording_file(file), flags);
   }
 }
 
@@ -200,7 +168,8 @@ void add_advise(CLI::App& app, std::vector<std::string> program) {
   auto file = std::make_shared<std::string>();
   auto* command =
       app.add_subcommand("advise", "Record an unmodified program, and predict the gain of pinning and overlap");
-  declare_file(command->add_option("recording", *file, "a file of --record, or an SQLite export of nsys"),
+  declare_file(command->add_option("recording", *file,
+                                   "a file of --record, an SQLite export of nsys, or a trace of the PyTorch profiler"),
                FileUse::read)
       ->type_name("RECORDING");
   add_device_flag(*command, flags->node.device);

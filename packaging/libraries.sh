@@ -1,5 +1,5 @@
 # The portable program's compiler and libraries, into build-package: clang and libc++ of the PyPI package ziglang, which
-# compile for a given glibc; fmt, hwloc and SQLite from Debian's sources; headers from Debian's packages. Read by package.sh.
+# compile for a given glibc; fmt, hwloc, SQLite and zlib from Debian's sources; headers from Debian's packages. Read by package.sh.
 # shellcheck shell=bash disable=SC2154
 
 zig_version=0.15.1
@@ -56,7 +56,7 @@ fetch_sources() {
              -o Dir::State::Lists="$work/sources/lists" -o Dir::Cache="$work/sources/cache" -o APT::Sandbox::User=root)
   mkdir -p "$work/sources/lists" "$work/sources/cache"
   echo "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian bookworm main" >"$work/sources/sources.list"
-  (cd "$work/sources" && "${apt[@]}" update && "${apt[@]}" source fmtlib hwloc sqlite3)
+  (cd "$work/sources" && "${apt[@]}" update && "${apt[@]}" source fmtlib hwloc sqlite3 zlib)
 }
 
 build_fmt() {
@@ -79,6 +79,12 @@ build_sqlite() {
   "$compiler/ar" rcs "$prefix/lib/libsqlite3.a" sqlite3.o
   install -D -m 644 sqlite3.h "$prefix/include/sqlite3.h"
 }
+build_zlib() {
+  CC="$compiler/cc" AR="$compiler/ar" RANLIB="$compiler/ranlib" CFLAGS=-O2 ./configure --static
+  make -j "$jobs" libz.a
+  install -D -m 644 -t "$prefix/lib" libz.a
+  install -D -m 644 -t "$prefix/include" zlib.h zconf.h
+}
 copy_headers() {
   local file
   dpkg -L nlohmann-json3-dev libcli11-dev | while read -r file; do
@@ -91,18 +97,20 @@ in_source() { cd "$work"/sources/"$1"-*/ && set -ex && "$2"; }
 
 prepare_libraries() {
   prepare_compiler
-  [ ! -e "$prefix/complete-$zig_version-$newest_glibc" ] || return 0
+  [ ! -e "$prefix/complete-with-zlib-$zig_version-$newest_glibc" ] || return 0
   rm -rf "$prefix" "$work/sources" "$work/zig-cache"
   quietly sources.log fetch_sources
   quietly fmt.log bash -c "$(declare -p work prefix compiler jobs kind; declare -f in_source build_fmt); in_source fmtlib build_fmt"
   quietly hwloc.log bash -c "$(declare -p work prefix compiler jobs kind; declare -f in_source build_hwloc); in_source hwloc build_hwloc"
   quietly sqlite.log bash -c "$(declare -p work prefix compiler jobs kind; declare -f in_source build_sqlite); in_source sqlite3 build_sqlite"
+  quietly zlib.log bash -c "$(declare -p work prefix compiler jobs kind; declare -f in_source build_zlib); in_source zlib build_zlib"
   quietly headers.log copy_headers
   mkdir "$prefix/licenses"
   cp "$work"/sources/fmtlib-*/debian/copyright "$prefix/licenses/fmt"
   cp "$work"/sources/hwloc-*/debian/copyright "$prefix/licenses/hwloc"
   cp "$work"/sources/sqlite3-*/debian/copyright "$prefix/licenses/sqlite"
-  touch "$prefix/complete-$zig_version-$newest_glibc"
+  cp "$work"/sources/zlib-*/debian/copyright "$prefix/licenses/zlib"
+  touch "$prefix/complete-with-zlib-$zig_version-$newest_glibc"
 }
 
 # add_licenses DIR: the licenses of all that the portable program holds

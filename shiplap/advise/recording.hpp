@@ -138,7 +138,9 @@ struct Recording {
   std::vector<Record> records;  ///< in the order in which they were written, which is that of no clock
   /// Whether the file ends with the line that closes a recording; false when the program or the recorder broke off.
   bool complete = false;
-  std::uint64_t lost = 0;  ///< number of times that records were lost, because the recorder got no memory for them
+  /// Number of times that records were lost, because the recorder got no memory for them, or because events of a trace
+  /// could not be read.
+  std::uint64_t lost = 0;
 };
 
 /// Reads a recording. A file may be cut off: its last line may be incomplete. Throws Error that names the line and what

@@ -67,6 +67,19 @@ TEST_F(Advise, wants_a_recording_or_a_program) {
   expect_refused(shiplap("advise " + write("text.jsonl", "no recording\n").string()), 1, {"text.jsonl", "line 1"});
 }
 
+TEST_F(Advise, reads_a_trace_of_the_pytorch_profiler) {
+  const Json advised = parsed(shiplap("advise --json --profile h100 --from ProfilerStep '" SHIPLAP_SOURCE_DIR
+                                      "/tests/fuzz/corpus/torch_trace/steps'"));
+  EXPECT_EQ(advised.at("program"), "python3");
+  ASSERT_FALSE(advised.at("advice").empty());
+  EXPECT_EQ(advised.at("advice").at(0).at("rule"), "pin");
+}
+
+TEST_F(Advise, says_which_command_makes_a_readable_file) {
+  expect_refused(shiplap("advise " + write("report.nsys-rep", "NVIDIA").string()), 1,
+                 {"report.nsys-rep", "nsys export --type sqlite"});
+}
+
 // A pipe can be read once.
 TEST_F(Advise, reads_a_recording_from_a_pipe_and_refuses_there_what_must_be_a_file) {
   const auto advised_from = [&](const std::string& writer) {
@@ -76,6 +89,7 @@ TEST_F(Advise, reads_a_recording_from_a_pipe_and_refuses_there_what_must_be_a_fi
   EXPECT_EQ(from_pipe.code, 0) << from_pipe.err;
   EXPECT_EQ(from_pipe.out, shiplap("advise --json --profile h100 " + recording("saxpy")).out);
   expect_refused(advised_from("printf 'SQLite format 3'"), 1, {"/dev/stdin", "regular file", "write it into a file"});
+  expect_refused(advised_from("printf '\\037\\213'"), 1, {"/dev/stdin", "gzip", "write it into a file"});
   expect_refused(advised_from(":"), 1, {"/dev/stdin", "no recording"});
   expect_refused(shiplap("advise --profile h100 " + folder.string()), 1, {"Is a directory"});
 }

@@ -1,4 +1,5 @@
-// Recordings of programs, in shiplap's form and in that of Nsight Systems, and the advice for them.
+// Recordings of programs, in shiplap's form and in those of Nsight Systems and the PyTorch profiler, and the advice for
+// them.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -10,6 +11,7 @@
 #include "shiplap/advise/nsys.hpp"
 #include "shiplap/advise/recording.hpp"
 #include "shiplap/advise/recording_writer.hpp"
+#include "shiplap/advise/torch_trace.hpp"
 #include "shiplap/document/text.hpp"
 #include "shiplap/profile/profile.hpp"
 #include "shiplap/report/sections.hpp"
@@ -82,9 +84,19 @@ void read_any_nsys(std::string_view bytes) {
   if (const auto recording = read_or_refused([&] { return read_nsys(file.path()); })) advise_on(*recording);
 }
 
+void read_any_torch_trace(std::string_view bytes) {
+  const MemoryFile file(bytes);
+  const auto recording = read_or_refused([&] { return read_torch_trace(file.path()); });
+  if (!recording) return;
+  const std::string lines = written(*recording);
+  require(written(recording_of(lines)) == lines, "a trace that was read is written and read as the same recording");
+  advise_on(*recording);
+}
+
 }  // namespace
 
 const Target recording_target{"recording", read_any_recording};
 const Target nsys_target{"nsys", read_any_nsys};
+const Target torch_trace_target{"torch_trace", read_any_torch_trace};
 
 }  // namespace shiplap::fuzz
