@@ -47,7 +47,7 @@ void run_devices(const DevicesOptions& options) {
   print(wrap(gpus > 0 ? fmt::format("{} GPU{} here; commands use {} unless --device names another device.", gpus,
                                     gpus == 1 ? "" : "s", default_device())
                       : fmt::format(
-                            "No GPU here; plan, run, tune and demo simulate {} unless --device names another device.",
+                            "No GPU here; plan, run, predict and demo simulate {} unless --device names another device.",
                             default_device()),
              style.width) +
         "\n");

@@ -90,10 +90,14 @@ const CLI::App& command_of(const CLI::App& program) {
   return *app;
 }
 
-/// "(shiplap plan --help lists all options)".
-std::string where_help_is(const CLI::App& program, const CLI::App& command) {
-  const std::string name = &command == &program ? "" : " " + command.get_name();
-  return fmt::format("({}{} --help lists all options)", program.get_name(), name);
+/// "(shiplap fleet check --help lists all options)".
+std::string where_help_is(const CLI::App& program) {
+  std::string name = program.get_name();
+  for (const CLI::App* app = &program; !app->get_subcommands().empty();) {
+    app = app->get_subcommands().front();
+    name += " " + app->get_name();
+  }
+  return fmt::format("({} --help lists all options)", name);
 }
 
 /// What a message of CLI11 says between two of its words; "" where it does not have them.
@@ -154,12 +158,12 @@ std::string message_on_unexpected(const CLI::App& program) {
       hint += fmt::format("did you mean --device {}? ", argument);
     }
   if (!hint.empty()) hint = "; " + hint.substr(0, hint.size() - 1);
-  return fmt::format("\"{}\" is not expected here{} {}", fmt::join(given, " "), hint, where_help_is(program, command));
+  return fmt::format("\"{}\" is not expected here{} {}", fmt::join(given, " "), hint, where_help_is(program));
 }
 
 std::string message_on_wrong_usage(const CLI::App& program, const CLI::ParseError& error) {
   const CLI::App& command = command_of(program);
-  const std::string help = " " + where_help_is(program, command);
+  const std::string help = " " + where_help_is(program);
   const std::string message = error.what();
   const std::string option = message.substr(0, message.find_first_of(": "));
   if (error.get_name() == "RequiredError") {

@@ -31,16 +31,19 @@ std::uint64_t hash_of(const Samples& samples, std::size_t bytes, std::uint64_t s
 
 std::uint64_t sampled_hash(const void* data, std::size_t size) {
   if (size == 0) return 0;
-  auto* const bytes = const_cast<char*>(static_cast<const char*>(data));
+  // Memory that cannot be read may begin at null, from which no pointer may be moved.
+  const auto at = [begin = reinterpret_cast<std::uintptr_t>(data)](std::size_t offset) {
+    return reinterpret_cast<void*>(begin + offset);
+  };
   std::array<iovec, lines> from{};
   std::size_t parts = 1;
   std::size_t total = size;
-  from[0] = {bytes, size};
+  from[0] = {at(0), size};
   if (size > line * lines) {
     parts = lines;
     total = line * lines;
-    for (std::size_t i = 0; i < lines; ++i) from[i] = {bytes + (size - line) / (lines - 1) * i, line};
-    from[lines - 1].iov_base = bytes + size - line;
+    for (std::size_t i = 0; i < lines; ++i) from[i] = {at((size - line) / (lines - 1) * i), line};
+    from[lines - 1].iov_base = at(size - line);
   }
   Samples samples;
   const iovec to{samples.data(), total};

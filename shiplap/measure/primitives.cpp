@@ -1,13 +1,13 @@
 #include "shiplap/measure/primitives.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <fnmatch.h>
 
 #include <algorithm>
 #include <array>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/spelling.hpp"
 #include "shiplap/measure/rows.hpp"
 
 namespace shiplap {
@@ -34,14 +34,17 @@ bool is_on_request(const std::string& name) {
 
 std::vector<const PrimitiveRow*> matching_rows(const std::string& only) {
   std::vector<const PrimitiveRow*> selected;
-  std::vector<std::string_view> names;
+  std::vector<std::string> names;
+  std::vector<std::string> beginning_alike;
   for (const PrimitiveRow& row : primitive_rows()) {
     names.push_back(row.primitive.name);
+    if (row.primitive.name.starts_with(only + ".")) beginning_alike.push_back(row.primitive.name);
     if (fnmatch(only.c_str(), row.primitive.name.c_str(), 0) == 0) selected.push_back(&row);
   }
   if (selected.empty())
-    throw UsageError(fmt::format("no primitive matches '{}': give a name or a pattern, such as '{}*', of these: {}",
-                                 only, only.substr(0, only.find_first_of(".*?[")), fmt::join(names, ", ")));
+    throw UsageError(
+        fmt::format("no primitive matches '{}'; {}`shiplap measure --list --all` has all names", only,
+                    beginning_alike.empty() ? did_you_mean(only, names) : fmt::format("did you mean '{}.*'? ", only)));
   return selected;
 }
 

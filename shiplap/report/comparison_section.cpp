@@ -53,6 +53,13 @@ Cell figure_cell(const shiplap::Figure& figure) {
       figure.time.value.count()};
 }
 
+/// The same without the interval.
+Cell value_cell(const shiplap::Figure& figure) {
+  shiplap::Figure exact = figure;
+  exact.time = Interval<Seconds>::exact(figure.time.value);
+  return figure_cell(exact);
+}
+
 Table table_of(std::string title, const Rows& rows) {
   Table table{.title = std::move(title),
               .columns = {{"figure", Align::left},
@@ -79,29 +86,63 @@ std::string listed(std::string_view what, const std::vector<std::string>& names)
   return text + ".";
 }
 
-/// The figures that changed most, the slowest first, of at most a screen.
-Table most_changed(Rows changed, const std::vector<Comparison::Condition>& conditions) {
-  constexpr std::size_t slowest = 8;
-  constexpr std::size_t fastest = 4;
-  std::vector<std::string> notes;
-  if (changed.size() > slowest + fastest) {
-    const auto degraded =
-        static_cast<std::size_t>(std::ranges::count(changed, Change::degraded, &ComparedFigure::change));
-    const std::size_t better = changed.size() - degraded;
-    const std::size_t first = std::min(degraded, slowest + fastest - std::min(better, fastest));
-    const std::size_t last = slowest + fastest - first;
-    notes.push_back(fmt::format("{} more changed.", changed.size() - first - last));
-    changed.erase(changed.begin() + static_cast<std::ptrdiff_t>(first),
-                  changed.end() - static_cast<std::ptrdiff_t>(last));
+/// The figures of a primitive that changed alike.
+struct ChangedPrimitive {
+  const ComparedFigure* most = nullptr;  ///< the one that changed most
+  std::size_t figures = 0;
+};
+
+/// Primitives whose figures changed, of `changed` with the slowest figure first: the slower ones by their slowest
+/// figure, then the faster ones by their fastest.
+std::vector<ChangedPrimitive> changed_primitives(const Rows& changed) {
+  std::vector<ChangedPrimitive> all;
+  const auto count = [&](const ComparedFigure& row) {
+    const auto same = std::ranges::find_if(all, [&](const ChangedPrimitive& one) {
+      return one.most->now.primitive == row.now.primitive && one.most->change == row.change;
+    });
+    if (same == all.end())
+      all.push_back({&row, 1});
+    else
+      ++same->figures;
+  };
+  for (const ComparedFigure& row : changed)
+    if (row.change == Change::degraded) count(row);
+  for (auto row = changed.rbegin(); row != changed.rend(); ++row)
+    if (row->change == Change::better) count(*row);
+  return all;
+}
+
+/// The primitives that changed, of at most a screen, and the conditions that differ.
+Table most_changed(const Rows& changed, const std::vector<Comparison::Condition>& conditions) {
+  constexpr std::size_t most = 10;
+  Table table{.title = "Primitives that changed, with the figure that changed most",
+              .columns = {{"primitive", Align::left},
+                          {"figures", Align::right},
+                          {"baseline", Align::right, "s"},
+                          {"now", Align::right, "s"},
+                          {"time", Align::right, "1"}}};
+  const std::vector<ChangedPrimitive> all = changed_primitives(changed);
+  for (const ChangedPrimitive& one : all) {
+    if (table.rows.size() == most) break;
+    table.add({one.most->now.primitive, count_cell(one.figures), value_cell(one.most->baseline),
+               value_cell(one.most->now), has_ratio(*one.most) ? change_cell(one.most->slower.value) : Cell("–")});
   }
+  if (all.size() > most) table.notes.push_back(fmt::format("{} more primitives changed.", all.size() - most));
   std::vector<std::string> differing;
   for (const Comparison::Condition& one : conditions)
     differing.push_back(fmt::format("{} ({}, now {})", one.name, one.baseline, one.now));
   if (!differing.empty())
-    notes.push_back(listed(differing.size() == 1 ? "condition differs" : "conditions differ", differing));
-  Table table = table_of("Changed figures", changed);
-  table.notes = std::move(notes);
+    table.notes.push_back(listed(differing.size() == 1 ? "condition differs" : "conditions differ", differing));
   return table;
+}
+
+/// A word of warning where the profiles are of different GPUs; "" where they are not.
+std::string difference_of_gpus(const Comparison& comparison) {
+  const auto name = std::ranges::find(comparison.conditions, "gpu.name", &Comparison::Condition::name);
+  if (name == comparison.conditions.end()) return "";
+  return fmt::format(
+      "The profiles are of different GPUs ({}, now {}): this says how they differ, not whether one is ill.",
+      name->baseline, name->now);
 }
 
 /// On which side a virtual device was measured; "" when none was.
@@ -145,8 +186,8 @@ Section comparison_section(const Comparison& comparison, const std::string& sour
     headline.numbers.push_back({std::to_string(comparison.failed.size()), "points with wrong bytes"});
   }
   section.headlines.push_back(std::move(headline));
-  if (const std::string simulation = simulation_of(comparison); !simulation.empty())
-    section.sentences.push_back(simulation);
+  for (const std::string& warning : {difference_of_gpus(comparison), simulation_of(comparison)})
+    if (!warning.empty()) section.sentences.push_back(warning);
   for (const auto& [what, names] :
        {std::pair{"failed, bytes did not arrive", &comparison.failed},
         std::pair{"only in the baseline", &comparison.only_in_baseline}, std::pair{"only now", &comparison.only_now}})

@@ -45,7 +45,7 @@ std::string rate_text(const Measurement& m, double us) {
 /// What a table says of a point.
 struct MeasuredPoint {
   std::string primitive;
-  std::string name{};  ///< of the point, without its primitive where all have the same one
+  std::string name{};  ///< name of the point, without its primitive where all have the same one
   double us = 0;
   double bytes_per_us = 0;  ///< 0 where no bytes are moved
   std::string rate{};

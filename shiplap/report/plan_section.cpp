@@ -33,14 +33,20 @@ std::optional<KeyNumber> gain_of(const PlanView& view) {
     return *std::ranges::find(baselines, memory, &Baseline::memory);
   };
   if (view.pins) {
-    if (!view.memory) return std::nullopt;
+    const MemoryWay* const pinned = view.memory ? view.memory->find(Preparation::registered) : nullptr;
+    const MemoryWay* const left = view.memory ? view.memory->find(Preparation::none) : nullptr;
+    if (pinned == nullptr || !(pinned->total_time > Seconds{0})) return std::nullopt;
+    const std::uint64_t runs = view.memory->runs;
+    const auto in_all = [&](Seconds other, std::string_view way) {
+      return KeyNumber{
+          fmt::format("{:.2f} times", other / pinned->total_time),
+          fmt::format("as fast {}as {}, pinning included", runs == 1 ? "" : fmt::format("over {} runs ", runs), way)};
+    };
     if (view.memory->plain_copies_time)
-      return gain(*view.memory->plain_copies_time,
-                  fmt::format("as fast a run as {}", baseline_for(ArrayMemory::pageable).name));
-    const MemoryWay* const left = view.memory->find(Preparation::none);
+      return in_all(static_cast<double>(runs) * *view.memory->plain_copies_time,
+                    baseline_for(ArrayMemory::pageable).name);
     if (left == nullptr) return std::nullopt;
-    return gain(left->best.predicted.value,
-                fmt::format("as fast a run as {} from pageable arrays", left->best.choice.strategy));
+    return in_all(left->total_time, fmt::format("{} from pageable arrays", left->best.choice.strategy));
   }
   const Baseline& baseline = baseline_for(find_strategy(view.chosen.choice.strategy).memory);
   if (view.chosen.choice.strategy == baseline.strategy) return std::nullopt;
@@ -200,9 +206,8 @@ std::string when_it_pays(const MemoryWay& left, const MemoryWay& registered) {
   const auto runs = [&](Seconds gain) { return std::ceil((registered.setup_time - left.setup_time) / gain); };
   if (now.high <= then.low) return "it never pays";
   const std::string latest =
-      now.low > then.high ? fmt::format("{:.0f}", runs(now.low - then.high)) : std::string("never");
-  return fmt::format("within the intervals it pays from {:.0f} runs on at the earliest, and {} at the latest",
-                     runs(now.high - then.low), latest);
+      now.low > then.high ? fmt::format("or only from {:.0f} on", runs(now.low - then.high)) : "or perhaps never";
+  return fmt::format("within the intervals it pays from {:.0f} runs on, {}", runs(now.high - then.low), latest);
 }
 
 /// What a run takes with the arrays as they are and registered, where both are known.
@@ -210,7 +215,8 @@ std::string gain_of_pinning(const PlanView& view) {
   const MemoryWay* const left = view.memory ? view.memory->find(Preparation::none) : nullptr;
   const MemoryWay* const registered = view.memory ? view.memory->find(Preparation::registered) : nullptr;
   const auto in_all = [&](const MemoryWay& way) {
-    return fmt::format("{} for {} runs", to_string(way.total_time), view.memory->runs);
+    return view.memory->runs == 1 ? to_string(way.total_time)
+                                  : fmt::format("{} for {} runs", to_string(way.total_time), view.memory->runs);
   };
   if (view.pins) {
     std::string text =

@@ -43,13 +43,13 @@ TEST_F(RecordingFile, with_a_name_from_a_trace_is_a_recording) {
 }
 
 TEST_F(RecordingFile, of_another_kind_is_refused_with_its_kind_and_the_command_that_makes_a_readable_file) {
-  struct Kind {
+  struct UnreadableFile {
     std::string name;
     std::string content;
     std::string what;
     std::string command;
   };
-  const std::vector<Kind> kinds{
+  const std::vector<UnreadableFile> kinds{
       {"a.json", "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n", "Git LFS", "`git lfs pull"},
       {"a.nsys-rep", "version https://git-lfs.github.com/spec/v1\n", "Git LFS", "`git lfs pull"},
       {"a.nsys-rep", "NVIDIA", "a report of Nsight Systems before its export", "`nsys export --type sqlite /"},
@@ -61,7 +61,7 @@ TEST_F(RecordingFile, of_another_kind_is_refused_with_its_kind_and_the_command_t
       {"a.zip", "PK\x03\x04", "a zip archive", "`unzip "},
       {"a.pftrace", "\n\x05", "Perfetto", "`traceconv json "},
   };
-  for (const Kind& kind : kinds) {
+  for (const UnreadableFile& kind : kinds) {
     const std::string refused = refusal(kind.name, kind.content);
     EXPECT_THAT(refused, AllOf(HasSubstr(kind.name + ": it is "), HasSubstr(kind.what), HasSubstr(kind.command)));
   }

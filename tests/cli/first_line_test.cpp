@@ -49,7 +49,7 @@ const std::vector<Said>& said_by_commands() {
 
       {"profiles", "[0-9]+ profiles of this machine.*"},
       {"profiles show h200", "NVIDIA H200 .profile h200.: large copies.* run at 55.46 GB/s.*"},
-      {"devices", "(No GPU|[0-9]+ GPUs?) here; (plan, run, tune and demo simulate|commands use) .*"},
+      {"devices", "(No GPU|[0-9]+ GPUs?) here; (plan, run, predict and demo simulate|commands use) .*"},
       {"plan saxpy:n=1Mi --profile h200 --nodes 4", "4 nodes: [0-9.]+ .*s predicted, [0-9.]+ times as fast as one.*"},
       {"run saxpy:n=64Ki --device virtual:h200 --adaptive --frames 640Ki",
        "VERIFIED [0-9.e+]+ items/s .simulated. for saxpy:n=65536 on virtual:h200: .*"},

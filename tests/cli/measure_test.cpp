@@ -219,7 +219,7 @@ TEST_F(Cli, compare_shows_a_screen_of_the_figures_that_changed_most_and_all_of_t
   const Outcome brief = shiplap("compare h200 " + changed);
   EXPECT_EQ(brief.code, 2);
   EXPECT_LE(std::ranges::count(brief.out, '\n'), 25) << brief.out;
-  for (const char* said : {"degraded", "better", " more changed.", "1 condition differs: gpu.driver (", "--all shows"})
+  for (const char* said : {"copy.pinned.d2h", "copy.pinned.h2d", "1 condition differs: gpu.driver (", "--all shows"})
     EXPECT_NE(brief.out.find(said), std::string::npos) << said << brief.out;
   EXPECT_NE(brief.err.find(" more\n"), std::string::npos) << brief.err;
   EXPECT_LT(brief.err.size(), 400u) << brief.err;

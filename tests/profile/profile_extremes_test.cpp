@@ -1,6 +1,7 @@
 // Numbers of each built-in profile at values that no node has: each is refused, or the profile plans and is written.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -43,35 +44,45 @@ bool reads_plans_and_writes(const Json& json, const Job& job, const std::string&
   return true;
 }
 
-TEST(ProfileExtremes, a_number_at_an_extreme_is_refused_or_plans_in_little_time) {
+class EveryNumber : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(EveryNumber, at_an_extreme_is_refused_or_plans_in_little_time) {
+  const std::string& name = GetParam();
   const Job job = in_out_job(1_MiB, 1_MiB, microseconds(20), 1 << 18);
   const auto begin = std::chrono::steady_clock::now();
   unsigned refused = 0;
   unsigned accepted = 0;
-  for (const std::string& name : built_in_profiles()) {
-    Json json = to_json(find_profile(name));
-    json["measurements"] = Json::array();
-    std::vector<Json::json_pointer> values;
-    collect_values(json["gpus"], Json::json_pointer("/gpus"), values);
-    collect_values(json["links"], Json::json_pointer("/links"), values);
-    collect_values(json["host"], Json::json_pointer("/host"), values);
-    collect_values(json["submission"], Json::json_pointer("/submission"), values);
-    const std::size_t step = values.size() / 50 + 1;  // each number of small profiles, every n-th of large ones
-    for (std::size_t i = 0; i < values.size(); i += step) {
-      const Json::json_pointer& at = values[i];
-      const Json before = json[at];
-      for (const double value : {0.0, 5e-324, 1e-300, 1e300}) {
-        json[at] = {{"value", value}, {"unit", before["unit"]}};
-        ++(reads_plans_and_writes(json, job, name + at.to_string()) ? accepted : refused);
-      }
-      json[at] = before;
+  Json json = to_json(find_profile(name));
+  json["measurements"] = Json::array();
+  std::vector<Json::json_pointer> values;
+  for (const char* part : {"gpus", "links", "host", "submission"})
+    collect_values(json[part], Json::json_pointer("/" + std::string(part)), values);
+  const std::size_t step = values.size() / 50 + 1;  // each number of small profiles, every n-th of large ones
+  for (std::size_t i = 0; i < values.size(); i += step) {
+    const Json::json_pointer& at = values[i];
+    const Json before = json[at];
+    for (const double value : {0.0, 5e-324, 1e-300, 1e300}) {
+      json[at] = {{"value", value}, {"unit", before["unit"]}};
+      ++(reads_plans_and_writes(json, job, name + at.to_string()) ? accepted : refused);
     }
-    EXPECT_TRUE(reads_plans_and_writes(json, job, name)) << name;
+    json[at] = before;
   }
-  EXPECT_GT(refused, accepted / 4);
-  EXPECT_GT(accepted, 100u);
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::minutes(4));
+  EXPECT_TRUE(reads_plans_and_writes(json, job, name)) << name;
+  EXPECT_GT(refused + accepted, 0u);
+  constexpr unsigned some = 30;
+  if (find_profile(name).origin == Origin::measured) {
+    EXPECT_GT(refused, some);
+    EXPECT_GT(accepted, some);
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::minutes(1));
 }
+
+INSTANTIATE_TEST_SUITE_P(ProfileExtremes, EveryNumber, ::testing::ValuesIn(built_in_profiles()),
+                         [](const auto& tested) {
+                           std::string name = tested.param;
+                           std::ranges::replace(name, '-', '_');
+                           return name;
+                         });
 
 TEST(ProfileExtremes, a_rate_outside_the_physical_range_is_named_with_the_range) {
   for (const double value : {5e-324, 1e-290, 1e300}) {
