@@ -44,11 +44,12 @@ void run_devices(const DevicesOptions& options) {
   }
   const TextStyle style = style_of_stdout();
   const auto gpus = std::ranges::count(listing.devices, false, &DeviceInfo::is_virtual);
-  print(wrap(gpus > 0 ? fmt::format("{} GPU{} here; commands use {} unless --device names another device.", gpus,
-                                    gpus == 1 ? "" : "s", default_device())
-                      : fmt::format(
-                            "No GPU here; plan, run, predict and demo simulate {} unless --device names another device.",
-                            default_device()),
+  print(wrap(gpus > 0
+                 ? fmt::format("{} GPU{} here; commands use {} unless --device names another device.", gpus,
+                               gpus == 1 ? "" : "s", default_device())
+                 : fmt::format(
+                       "No GPU here; plan, run, predict and demo simulate {} unless --device names another device.",
+                       default_device()),
              style.width) +
         "\n");
   for (const std::string& reason : listing.absent) print(wrap(reason, style.width, "  ") + "\n");

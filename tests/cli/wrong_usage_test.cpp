@@ -69,7 +69,8 @@ TEST_F(Cli, what_is_missing_or_not_taken_is_said_in_one_line_of_the_program_with
 TEST_F(Cli, a_name_or_number_that_is_not_known_is_refused_with_what_was_meant) {
   expect_refused(shiplap("plan saxpy:n=1Mi --profile h200 --strategy stream"), 64, {"did you mean streams?"});
   expect_refused(shiplap("plan saxpy:n=1Mi --device h200"), 64, {"did you mean virtual:h200?"});
-  expect_refused(shiplap("measure --only copy.pageable --device virtual:h200"), 64, {"did you mean 'copy.pageable.*'?"});
+  expect_refused(shiplap("measure --only copy.pageable --device virtual:h200"), 64,
+                 {"did you mean 'copy.pageable.*'?"});
   expect_refused(shiplap("measure --only copy.pined.h2d --device virtual:h200"), 64, {"did you mean copy.pinned.h2d"});
   expect_refused(shiplap("plan saxpy:n=64Mj --profile h200"), 64, {"\"Mj\" is no suffix"});
 }
