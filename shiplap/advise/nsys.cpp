@@ -103,6 +103,24 @@ std::map<std::int64_t, MemoryKind> memory_kinds(const NsysDatabase& database) {
   return kinds;
 }
 
+/// The order that the function of a call makes; nullopt when it makes none.
+std::optional<RecordedOrder::Kind> wait_of(const std::string& function) {
+  switch (watched(function).value_or(Reads::nothing)) {
+    case Reads::event_wait:
+      return RecordedOrder::Kind::event_wait;
+    case Reads::stream_wait:
+      return RecordedOrder::Kind::stream_wait;
+    case Reads::host_wait:
+      return RecordedOrder::Kind::host_wait;
+    case Reads::device_wait:
+      return RecordedOrder::Kind::device_wait;
+    default:
+      return std::nullopt;
+  }
+}
+
+/// The order of a row whose call is unknown. Versions of nsys differ in these numbers, so the call counts where it is
+/// known.
 std::optional<RecordedOrder::Kind> wait_of(std::int64_t sync_type) {
   switch (sync_type) {
     case 1:
@@ -167,7 +185,8 @@ std::string gpu_name(const NsysDatabase& database, std::int64_t process, std::in
     if (row.integer() == pid_of(process) && row.integer() == gpu) gpu_of_machine = row.integer(gpu);
   });
   std::string found;
-  database.read("TARGET_INFO_GPU", {"id", "name"}, [&](NsysRow& row) {
+  const char* number = database.has("TARGET_INFO_GPU", "id") ? "id" : "deviceId";  // as nsys before 2022 has it
+  database.read("TARGET_INFO_GPU", {number, "name"}, [&](NsysRow& row) {
     if (row.integer() == gpu_of_machine) found = row.text();
   });
   return found.empty() ? "unknown GPU" : found;
@@ -283,10 +302,16 @@ class Import {
     });
   }
   void read_waits() {
+    std::unordered_map<std::uint64_t, RecordedOrder::Kind> kinds;  // by the call
+    for (const Record& record : records_)
+      if (const auto* call = std::get_if<RecordedCall>(&record))
+        if (const auto kind = wait_of(call->function)) kinds.emplace(call->call, *kind);
     read_orders(wait_table, {"syncType", "correlationId", "streamId", "eventId"}, [&](NsysRow& row, std::uint32_t gpu) {
-      if (const auto kind = wait_of(row.integer()))
-        records_.push_back(
-            RecordedOrder{row.count(), *kind, stream_of(row.number()), number_or_none(row.number()), gpu});
+      auto kind = wait_of(row.integer());
+      const std::uint64_t call = row.count();
+      if (const auto known = kinds.find(call); known != kinds.end()) kind = known->second;
+      if (kind)
+        records_.push_back(RecordedOrder{call, *kind, stream_of(row.number()), number_or_none(row.number()), gpu});
     });
   }
   void read_events() {

@@ -15,7 +15,8 @@ bool any_bound(const AdviceView& view) { return std::ranges::any_of(view.advice,
 
 /// The time of a step now and with all advice: "infer.py: 3.890 ms → 667.0 µs a step (−82.9 %), predicted."
 Headline answer_of(const AdviceView& view) {
-  const std::string program = short_command(view.program);
+  const std::string command = short_command(view.program);
+  const std::string program = command.empty() ? "the recorded program" : command;
   if (!view.refused.empty()) return {.sentence = fmt::format("{}: no advice. {}", program, view.refused)};
   if (view.advice.empty()) return {.sentence = fmt::format("{}: nothing to gain here. {}", program, view.limit)};
   const Seconds all = view.advice.back().with_before.value;
@@ -106,7 +107,7 @@ Table ways_to_do_it(const AdviceView& view) {
 Section advice_section(const AdviceView& view, const std::string& source) {
   Section section{.title = fmt::format("Advice for {}", short_command(view.program)), .source = source};
   section.headlines.push_back(answer_of(view));
-  section.sentences.push_back(fmt::format("On {}, profile {}.", view.gpu, view.profile));
+  section.sentences.push_back(fmt::format("Recorded on {}, predicted with profile {}.", view.gpu, view.profile));
   if (view.steps > 0) {
     section.sentences.push_back(what_was_recorded(view));
     section.sentences.push_back(how_true_it_is(view));

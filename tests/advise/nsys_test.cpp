@@ -163,6 +163,35 @@ TEST_F(Nsys, tells_apart_the_waits_of_streams_and_of_the_host) {
                           RecordedOrder{3, Kind::host_wait, 0, 0, 0}, RecordedOrder{4, Kind::device_wait, 0, 0, 0}));
 }
 
+TEST_F(Nsys, takes_the_kind_of_a_wait_from_its_call_where_versions_number_the_kinds_differently) {
+  all_tables();
+  kernel(9, "k", 0, 1);
+  const std::pair<const char*, int> waits_of_versions[]{{"cudaDeviceSynchronize_v3020", 1},
+                                                        {"cudaThreadSynchronize_v3020", 0},
+                                                        {"cudaEventSynchronize_v3020", 2},
+                                                        {"cudaStreamSynchronize_v3020", 1},
+                                                        {"cudaStreamWaitEvent_v3020", 4}};
+  std::uint64_t number = 0;
+  for (const auto& [function, type] : waits_of_versions) {
+    ++number;
+    call(number, function, static_cast<std::int64_t>(10 * number), static_cast<std::int64_t>(10 * number + 5));
+    wait(number, type, 14, 32, static_cast<std::int64_t>(10 * number));
+  }
+  std::vector<RecordedOrder::Kind> kinds;
+  for (const RecordedOrder& order : read_all<RecordedOrder>()) kinds.push_back(order.kind);
+  using Kind = RecordedOrder::Kind;
+  EXPECT_THAT(kinds,
+              ElementsAre(Kind::device_wait, Kind::device_wait, Kind::event_wait, Kind::host_wait, Kind::stream_wait));
+}
+
+TEST_F(Nsys, names_the_gpu_of_an_export_that_calls_its_number_deviceId) {
+  all_tables();
+  kernel(1, "k", 0, 1);
+  row("TARGET_INFO_GPU(vmId,id,name)", 1, 0, "'NVIDIA GeForce RTX 3080'");
+  sql("ALTER TABLE TARGET_INFO_GPU RENAME COLUMN id TO deviceId;");
+  EXPECT_EQ(read().gpu, "NVIDIA GeForce RTX 3080");
+}
+
 TEST_F(Nsys, names_ranges_by_their_text_or_their_registered_text_and_leaves_out_marks_and_open_ranges) {
   all_tables();
   const std::string registered = std::to_string(text("registered"));
