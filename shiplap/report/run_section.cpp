@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <cmath>
 #include <utility>
 
 #include "shiplap/core/statistics.hpp"
@@ -86,7 +87,10 @@ Headline answer_of(const Report& run) {
   };
   if (run.ideal_overlap)
     add({fmt::format("{:.2f} times", run.observed.value / run.ideal_overlap->value), "ideal overlap"});
-  if (const auto efficiency = run.efficiency()) add({percent(*efficiency), "of the bound"});
+  if (const auto efficiency = run.efficiency()) {
+    const double above = 1 / *efficiency - 1;
+    add({percent(std::abs(above)), above < 0 ? "below the bound" : "above the bound"});
+  }
   if (!run.simulated) {
     const std::string error = signed_percent(prediction_error(run.planned.predicted.value, run.observed.value));
     text += fmt::format("; predicted {} ({})", time_cell(run.planned.predicted).text, error);

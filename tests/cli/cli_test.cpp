@@ -206,7 +206,7 @@ TEST_F(Cli, run_verifies_and_draws_on_both_virtual_devices) {
     const Outcome human = shiplap("run saxpy:n=1Mi --kernel 500us --gantt --device " + std::string(device) +
                                   " --svg '" + picture.string() + "'");
     EXPECT_EQ(human.code, 0) << human.err;
-    for (const char* word : {"predicted", "simulated", "% of the bound", "VERIFIED", "kernels", "% busy"})
+    for (const char* word : {"predicted", "simulated", "% above the bound", "VERIFIED", "kernels", "% busy"})
       EXPECT_NE(human.out.find(word), std::string::npos) << word << " in: " << human.out;
     EXPECT_TRUE(read(picture).starts_with("<svg ")) << device;
     const Json json = parsed(shiplap("run saxpy:n=1Mi --kernel 500us --json --device " + std::string(device)));

@@ -352,7 +352,7 @@ TEST(Report, large_numbers_are_those_that_the_reader_of_each_record_asks_for) {
   view.run.ideal_overlap = Interval<Seconds>::exact(milliseconds(0.8));
   view.run.bound = milliseconds(0.5);
   EXPECT_THAT(labels(report_of({{"run.json", to_json(view).dump()}})),
-              ElementsAre(HasSubstr("observed: 1.000 ms"), "ideal overlap: 1.25 times", "of the bound: 50.0 %",
+              ElementsAre(HasSubstr("observed: 1.000 ms"), "ideal overlap: 1.25 times", "above the bound: 100 %",
                           "predicted, against observed: 0 %"));
   profile.origin = Origin::measured;
   profile.conditions["gpu.link"] = "32.0 GT/s PCIe x16";
