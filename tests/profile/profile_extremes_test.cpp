@@ -74,7 +74,7 @@ TEST_P(EveryNumber, at_an_extreme_is_refused_or_plans_in_little_time) {
     EXPECT_GT(refused, some);
     EXPECT_GT(accepted, some);
   }
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::minutes(1));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::minutes(4));
 }
 
 INSTANTIATE_TEST_SUITE_P(ProfileExtremes, EveryNumber, ::testing::ValuesIn(built_in_profiles()),
