@@ -78,6 +78,10 @@ void show(const Recording& recording, const AdviseFlags& flags) {
     note(
         "records are missing: the recorder had too little memory, the recording is as large as one can be (1 GiB), or "
         "events of a trace are no valid JSON; --duration records a shorter time");
+  if (recording.has_inferred_waits)
+    note(
+        "the trace does not say for which streams and events the host waits, so no advice is given to drop a wait; "
+        "profile with experimental_config=_ExperimentalConfig(enable_cuda_sync_events=True)");
   const Advised advised = advise(recording, profile_for(recording, flags), {.range = flags.range, .only = flags.only});
   write_pictures(advised, flags);
   const document::Detail detail = detail_of(flags.all, flags.json);

@@ -72,6 +72,10 @@ void JsonObjects::reject() {
 /// brace in them opens an object that is broken or of no use.
 bool JsonObjects::find_open_brace() {
   for (; has(next_); ++next_) {
+    if (next_ >= block_bytes) {  // what was passed is not needed any more
+      buffer_.erase(0, next_);
+      next_ = 0;
+    }
     const char c = buffer_[next_];
     if (!is_white_space(c)) last_outside_ = c;
     if (c == '{' && is_entered_) {

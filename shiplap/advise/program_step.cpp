@@ -136,7 +136,9 @@ class StepBuilder {
 }  // namespace
 
 ProgramStep program_step(const Recording& recording, const Steps& steps) {
-  return StepBuilder(recording, steps).build();
+  ProgramStep step = StepBuilder(recording, steps).build();
+  step.has_inferred_waits = recording.has_inferred_waits;
+  return step;
 }
 
 }  // namespace shiplap

@@ -74,11 +74,12 @@ struct StepMigrations {
 
 /// The step.
 struct ProgramStep {
-  std::vector<StepOp> ops;    ///< in the order of their calls
-  Interval<Seconds> time;     ///< time of the step: the median of all recorded steps, and their quartiles
-  std::size_t repeats = 0;    ///< number of recorded steps of this kind
-  Seconds total{0};           ///< time of all steps together
-  StepMigrations migrations;  ///< managed memory that moved
+  std::vector<StepOp> ops;          ///< in the order of their calls
+  Interval<Seconds> time;           ///< time of the step: the median of all recorded steps, and their quartiles
+  std::size_t repeats = 0;          ///< number of recorded steps of this kind
+  Seconds total{0};                 ///< time of all steps together
+  StepMigrations migrations;        ///< managed memory that moved
+  bool has_inferred_waits = false;  ///< see Recording::has_inferred_waits
 };
 
 /// Builds the typical step. A thread that makes no call for long, and then one soon after a call of another thread,

@@ -141,6 +141,9 @@ struct Recording {
   /// Number of times that records were lost, because the recorder got no memory for them, or because events of a trace
   /// could not be read.
   std::uint64_t lost = 0;
+  /// Whether a trace lacks for which stream or event the host or a stream waited, so that this is a guess or unknown.
+  /// No wait may then be called needless. A file of a recording has no such waits.
+  bool has_inferred_waits = false;
 };
 
 /// Reads a recording. A file may be cut off: its last line may be incomplete. Throws Error that names the line and what

@@ -59,7 +59,8 @@ constexpr std::size_t begin_bytes = std::size_t{64} << 10u;  // enough to tell w
 bool begins_trace(std::string_view begin) {
   const std::size_t first = begin.find_first_not_of(" \t\r\n");
   if (first == begin.npos || (begin[first] != '{' && begin[first] != '[')) return false;
-  if (begin.find("\"shiplap/") != begin.npos) return false;
+  const std::string_view first_line = begin.substr(first, begin.find('\n', first) - first);
+  if (first_line.find("\"shiplap/recording\"") != begin.npos) return false;
   constexpr std::array keys{"\"traceEvents\"", "\"schemaVersion\"", "\"ph\""};
   return std::ranges::any_of(keys, [&](const char* key) { return begin.find(key) != begin.npos; });
 }

@@ -71,7 +71,7 @@ std::optional<ChangedStep> keep_on_gpu(const ProgramStep& step, const Profile& p
     return is_copy(op) && op.to_device && op.same_content && !is_overwritten(step, op);
   };
   const auto awaits_only_kept = [&](const StepOp& op) {
-    return op.kind == StepOp::Kind::wait && !op.after.empty() &&
+    return op.kind == StepOp::Kind::wait && !step.has_inferred_waits && !op.after.empty() &&
            std::ranges::all_of(op.after, [&](const EarlierOp& earlier) { return is_kept(step.ops[earlier.op]); });
   };
   for (std::size_t i = 0; i < step.ops.size(); ++i) {
@@ -127,7 +127,7 @@ std::optional<ChangedStep> pin(const ProgramStep& step, const Profile& profile) 
     op.host_memory = MemoryKind::pinned;
     op.time = op.call = Seconds{0};
     // The driver has returned when pageable bytes were staged. The program may rely on it until it is changed.
-    op.blocks = op.blocks || !is_awaited_next(step, i);
+    op.blocks = op.blocks || step.has_inferred_waits || !is_awaited_next(step, i);
   }
   if (total < worth_pinning) return std::nullopt;
   change.once = time_of_pinning(profile, sizes);

@@ -21,6 +21,11 @@ bool continues(const StepOp& first, const StepOp& op) {
          op.thread == first.thread && op.gpu == first.gpu;
 }
 
+/// Whether the op is a wait of which it is known what it waits for.
+bool is_known_wait(const ProgramStep& step, const StepOp& op) {
+  return op.kind == StepOp::Kind::wait && !step.has_inferred_waits;
+}
+
 /// The end of the run of small copies that begins at `first`.
 std::size_t end_of_run(const ProgramStep& step, std::size_t first) {
   std::size_t end = first + 1;
@@ -96,7 +101,7 @@ std::optional<ChangedStep> copy_asynchronously(const ProgramStep& step, const Pr
              awaited.host_memory != MemoryKind::pageable;
     };
     const bool is_for_copies =
-        op.kind == StepOp::Kind::wait && !op.after.empty() && std::ranges::all_of(op.after, is_copy_to_gpu);
+        is_known_wait(step, op) && !op.after.empty() && std::ranges::all_of(op.after, is_copy_to_gpu);
     // A wait for a copy may be one for results that were on their way before it, too.
     const bool is_left_out = is_for_copies && !results.are_awaited_by(i);
     if (!is_left_out) results.perform(i);
@@ -119,7 +124,8 @@ std::optional<ChangedStep> copy_asynchronously(const ProgramStep& step, const Pr
 }
 
 std::optional<ChangedStep> drop_waits(const ProgramStep& step, const Profile&) {
-  if (step.migrations.to_device.count + step.migrations.to_host.count > 0) return std::nullopt;
+  if (step.has_inferred_waits || step.migrations.to_device.count + step.migrations.to_host.count > 0)
+    return std::nullopt;
   StepEdit edit(step);
   std::size_t dropped = 0;
   UnreadResults results(step);
@@ -141,7 +147,8 @@ std::optional<ChangedStep> drop_waits(const ProgramStep& step, const Profile&) {
                           dropped == 1 ? "wait" : "waits"),
       .allowed_if =
           "The host reads nothing that the GPU writes by itself (managed or mapped memory), and does not "
-          "reuse an array before its copy has ended. A wait that is there to measure time may stay in a "
+          "reuse an array before its copy has ended. Work in another stream that needs what ran before the wait is "
+          "ordered by an event instead. A wait that is there to measure time may stay in a "
           "version that measures."};
 }
 

@@ -133,7 +133,10 @@ class TorchImport {
     const TraceCategory category = category_in_trace(event);
     if (category == TraceCategory::other) return;
     const std::int64_t duration = event.duration.value_or(0);
-    if (!event.start || duration < 0) return leave_out();
+    if (!event.start || duration < 0) {
+      if (category != TraceCategory::range) leave_out();
+      return;
+    }
     add(category, event, {*event.start, *event.start + duration});
   }
   /// Counts an event that cannot be read.
@@ -149,7 +152,7 @@ class TorchImport {
     number_threads();
     for (auto* records : {&calls_, &work_, &ranges_}) count_from_first_start(*records);
     std::vector<Record> orders = all_orders();
-    Recording recording{program(), gpu_name(), std::move(calls_), is_complete, lost_};
+    Recording recording{program(), gpu_name(), std::move(calls_), is_complete, lost_, has_inferred_waits_};
     for (const auto* more : {&work_, &orders, &ranges_})
       recording.records.insert(recording.records.end(), more->begin(), more->end());
     return recording;
@@ -170,7 +173,7 @@ class TorchImport {
         RecordedKernel kernel;
         kernel.name = event.name;
         kernel.blocks = event.blocks;
-        kernel.threads = static_cast<std::uint32_t>(event.threads);
+        kernel.threads = static_cast<std::uint32_t>(std::min(event.threads, std::uint64_t{0xffffffff}));
         return add_work(std::move(kernel), event, time);
       }
       case TraceCategory::fill: {
@@ -248,7 +251,7 @@ class TorchImport {
   }
 
   /// The orders of all calls: those of cuda_sync, and inferred waits for calls that have none.
-  std::vector<Record> all_orders() const {
+  std::vector<Record> all_orders() {
     const InferredWaits inferred(calls_, work_);
     std::vector<Record> orders;
     std::set<std::uint64_t> recorded;
@@ -256,6 +259,10 @@ class TorchImport {
       const auto& call = std::get<RecordedCall>(record);
       const auto wait = waits_.find(call.call);
       if (wait != waits_.end() && add_order(wait->second, call, recorded, orders)) continue;
+      const Reads reads = watched(call.function).value_or(Reads::nothing);
+      // That a wait for the GPU is one for all of its streams is no guess.
+      has_inferred_waits_ =
+          has_inferred_waits_ || reads == Reads::event_wait || reads == Reads::host_wait || reads == Reads::stream_wait;
       if (const auto order = inferred.of(call)) orders.push_back(*order);
     }
     return orders;
@@ -304,6 +311,7 @@ class TorchImport {
   std::uint32_t first_gpu_ = std::numeric_limits<std::uint32_t>::max();
   std::int64_t first_start_ = std::numeric_limits<std::int64_t>::max();
   std::uint64_t lost_ = 0;
+  bool has_inferred_waits_ = false;
 };
 
 }  // namespace

@@ -40,6 +40,12 @@ auto member_of(TraceEvent& event, const Members& members, std::string_view key) 
   return found == members.end() ? nullptr : &(event.*found->second);
 }
 
+/// Multiplies up to the largest number: a trace may have any dimensions.
+void multiply(std::uint64_t& product, std::uint64_t factor) {
+  constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+  product = product > most / factor ? most : product * factor;
+}
+
 /// Takes what the parser of nlohmann::json finds in one object.
 class EventBuilder {
  public:
@@ -104,8 +110,8 @@ class EventBuilder {
     if (is_in_args())
       if (Count* const count = member_of(event_, arg_counts, key_)) *count = value;
     if (is_in_array_of_args() && value && *value > 0) {
-      if (key_ == "grid") event_.blocks *= static_cast<std::uint64_t>(*value);
-      if (key_ == "block") event_.threads *= static_cast<std::uint64_t>(*value);
+      if (key_ == "grid") multiply(event_.blocks, static_cast<std::uint64_t>(*value));
+      if (key_ == "block") multiply(event_.threads, static_cast<std::uint64_t>(*value));
     }
   }
   void number_of_event(Count value, const std::string& digits) {

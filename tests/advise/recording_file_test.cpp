@@ -67,6 +67,14 @@ TEST_F(RecordingFile, of_another_kind_is_refused_with_its_kind_and_the_command_t
   }
 }
 
+TEST_F(RecordingFile, is_a_trace_where_a_range_has_the_name_of_this_project) {
+  event("user_annotation", "shiplap/recording", "0", "5");
+  call(1, "cudaLaunchKernel", "0", "5");
+  kernel(1, "k", "6", "900");
+  read();  // writes the file
+  EXPECT_THAT(read_recording_file(file()).gpu, HasSubstr("H100"));
+}
+
 TEST_F(RecordingFile, that_is_a_program_is_refused_with_the_command_that_records_it) {
   EXPECT_THAT(refusal("program",
                       "\x7f"

@@ -2,11 +2,18 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <sstream>
+#include <string>
 #include <utility>
+#include <vector>
 
+#include "shiplap/advise/advice.hpp"
 #include "shiplap/advise/recording_writer.hpp"
 #include "shiplap/advise/steps.hpp"
+#include "shiplap/profile/profile.hpp"
 #include "tests/advise/made_trace.hpp"
 
 namespace shiplap {
@@ -304,6 +311,118 @@ TEST_F(TorchTrace, is_written_as_a_recording_and_read_as_the_same) {
   for (const Record& record : recording.records) writer.write(record);
   writer.close(recording.lost);
   EXPECT_EQ(read_recording(lines, "lines").records, recording.records);
+}
+
+/// Twenty steps of 3 ms in which the host waits for streams or events, as the profiler records them: with events of
+/// cuda_sync or, as is usual, without them.
+class WaitsOfTrace : public MadeTrace {
+ protected:
+  enum class Way : std::uint8_t { prefetch, two_streams, event };
+
+  void steps(Way way, bool has_cuda_sync) {
+    for (int step = 0; step < 20; ++step) {
+      begin_ = 1000 + 3000 * step;
+      if (way == Way::prefetch) {  // the host reads what stream 20 brings, while stream 21 takes the next input
+        submit_kernel(0, 6, 900, 20);
+        submit_copy("DtoH (Device -> Pinned)", 6, 906, 1200, 20);
+        submit_copy("HtoD (Pinned -> Device)", 12, 17, 1200, 21);
+        wait_for("cudaStreamSynchronize", 18, 2106, 20, has_cuda_sync);
+      } else if (way == Way::two_streams) {  // the second wait is the one for the result
+        submit_kernel(0, 6, 500, 20);
+        submit_kernel(6, 506, 700, 21);
+        submit_copy("DtoH (Device -> Pinned)", 12, 1206, 1200, 21);
+        wait_for("cudaStreamSynchronize", 18, 506, 20, has_cuda_sync);
+        wait_for("cudaStreamSynchronize", 520, 2406, 21, has_cuda_sync);
+      } else {  // the event is recorded before the copy, for which the second wait is
+        submit_kernel(0, 6, 900, 7);
+        ++number_;
+        call(number_, "cudaEventRecord", at(6), "2");
+        const std::uint64_t record = number_;
+        submit_copy("DtoH (Device -> Pinned)", 9, 906, 1200, 7);
+        ++number_;
+        call(number_, "cudaEventSynchronize", at(18), "892");
+        if (has_cuda_sync)
+          MadeTrace::wait("Event Sync", number_,
+                          "\"stream\": 7, \"wait_on_stream\": 7, \"wait_on_cuda_event_id\": 5, "
+                          "\"wait_on_cuda_event_record_corr_id\": " +
+                              std::to_string(record));
+        wait_for("cudaStreamSynchronize", 915, 2110, 7, has_cuda_sync);
+      }
+    }
+  }
+  /// What is said of a rule that is asked for: what it changes, or that it does not apply.
+  std::string said_of(const std::string& rule) const {
+    std::string said;
+    const std::string refused = message_of([&] {
+      const Advised advised = advise(read(), find_profile("h200"), {.only = {rule}});
+      said = advised.advice.empty() ? "nothing" : advised.advice.front().what;
+    });
+    return said.empty() ? refused : said;
+  }
+  bool advises(const std::string& rule) const {
+    const Advised advised = advise(read(), find_profile("h200"));
+    return std::ranges::find(advised.advice, rule, &Advice::rule) != advised.advice.end();
+  }
+
+ private:
+  std::string at(int time) const { return std::to_string(begin_ + time); }
+  void submit_kernel(int called, int start, int takes, int stream) {
+    call(++number_, "cudaLaunchKernel", at(called), "5");
+    kernel(number_, "k" + std::to_string(stream), at(start), std::to_string(takes), stream);
+  }
+  void submit_copy(const std::string& kinds, int called, int start, int takes, int stream) {
+    call(++number_, "cudaMemcpyAsync", at(called), "5");
+    work("gpu_memcpy", "Memcpy " + kinds, number_, at(start), std::to_string(takes), "\"bytes\": 67108864", stream);
+  }
+  void wait_for(const std::string& function, int start, int end, int stream, bool has_cuda_sync) {
+    call(++number_, function, at(start), std::to_string(end - start));
+    if (has_cuda_sync) MadeTrace::wait("Stream Sync", number_, "\"stream\": " + std::to_string(stream));
+  }
+
+  int begin_ = 0;
+  std::uint64_t number_ = 0;
+};
+
+TEST_F(WaitsOfTrace, are_not_called_needless_where_it_is_unknown_what_they_are_for) {
+  steps(Way::prefetch, false);
+  EXPECT_TRUE(read().has_inferred_waits);
+  EXPECT_FALSE(advises("copy asynchronously"));
+  EXPECT_THAT(said_of("copy asynchronously"), HasSubstr("does not apply"));
+  EXPECT_THAT(said_of("drop waits"), HasSubstr("does not apply"));
+}
+TEST_F(WaitsOfTrace, for_two_streams_are_kept_where_it_is_unknown_which_is_for_the_result) {
+  steps(Way::two_streams, false);
+  EXPECT_THAT(said_of("drop waits"), HasSubstr("does not apply"));
+}
+TEST_F(WaitsOfTrace, for_an_event_and_a_stream_are_kept_where_it_is_unknown_which_is_for_the_result) {
+  steps(Way::event, false);
+  EXPECT_THAT(said_of("drop waits"), HasSubstr("does not apply"));
+}
+TEST_F(WaitsOfTrace, that_are_recorded_are_no_guesses_and_none_that_delivers_a_result_is_dropped) {
+  steps(Way::prefetch, true);
+  EXPECT_FALSE(read().has_inferred_waits);
+  EXPECT_THAT(said_of("copy asynchronously"), HasSubstr("does not apply"));
+}
+TEST_F(WaitsOfTrace, for_the_whole_gpu_are_known_by_their_names) {
+  call(1, "cudaLaunchKernel", "0", "5");
+  kernel(1, "k", "6", "900");
+  call(2, "cudaDeviceSynchronize", "10", "900");
+  EXPECT_FALSE(read().has_inferred_waits);
+}
+TEST_F(WaitsOfTrace, of_a_stream_for_an_event_without_numbers_are_unknown) {
+  call(1, "cudaLaunchKernel", "0", "5");
+  kernel(1, "k", "6", "900");
+  call(2, "cudaStreamWaitEvent", "10", "3");
+  EXPECT_TRUE(read().has_inferred_waits);
+}
+
+TEST_F(TorchTrace, with_more_blocks_or_threads_than_there_are_numbers_has_the_largest_number) {
+  call(1, "cudaLaunchKernel", "0", "5");
+  work("kernel", "k", 1, "6", "900", R"("grid": [4294967296, 4294967296, 2], "block": [4294967296, 4, 1])");
+  const std::vector<RecordedKernel> kernels = read_all<RecordedKernel>();
+  ASSERT_EQ(kernels.size(), 1u);
+  EXPECT_EQ(kernels.front().blocks, std::numeric_limits<std::uint64_t>::max());
+  EXPECT_EQ(kernels.front().threads, std::numeric_limits<std::uint32_t>::max());
 }
 
 }  // namespace
