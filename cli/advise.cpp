@@ -25,6 +25,7 @@
 #include "shiplap/core/json.hpp"
 #include "shiplap/core/text_file.hpp"
 #include "shiplap/document/text.hpp"
+#include "shiplap/pipeline/profile_cache.hpp"
 #include "shiplap/report/advice_pictures.hpp"
 #include "shiplap/report/sections.hpp"
 
@@ -43,15 +44,6 @@ std::optional<std::pair<Recording, fs::path>> busiest(const std::vector<fs::path
     if (!most || work_in(recording) > work_in(most->first)) most.emplace(std::move(recording), file);
   }
   return most;
-}
-
-/// A built-in profile of a GPU with this name.
-std::optional<Profile> built_in_profile_of(const std::string& gpu) {
-  for (const std::string& name : built_in_profiles()) {
-    Profile profile = find_profile(name);
-    if (!profile.gpus.empty() && profile.gpus.front().name == gpu) return profile;
-  }
-  return std::nullopt;
 }
 
 Profile profile_for(const Recording& recording, const AdviseFlags& flags) {

@@ -136,16 +136,9 @@ void bind_job(nb::module_& m) {
            nb::arg("before"), nb::arg("after"), nb::arg("mapping").none(), nb::arg("owner").none())
       .def("make_blocks", &make_blocks, nb::arg("indices"), nb::arg("count"), nb::arg("width"), nb::arg("is_signed"),
            nb::arg("block"), nb::arg("pitch"), nb::arg("owner").none())
-      .def("set_kernel",
-           [](PyJob& self, nb::object f) {
-             self.job.binding.cuda = kernel_of(self.hold(std::move(f)));
-             self.job.calls_by_one_thread = true;
-           })
+      .def("set_kernel", [](PyJob& self, nb::object f) { self.job.binding.cuda = kernel_of(self.hold(std::move(f))); })
       .def("set_host_kernel",
-           [](PyJob& self, nb::object f) {
-             self.job.binding.host = kernel_of(self.hold(std::move(f)));
-             self.job.calls_by_one_thread = true;
-           })
+           [](PyJob& self, nb::object f) { self.job.binding.host = kernel_of(self.hold(std::move(f))); })
       .def("kernel_time", &kernel_time, nb::arg("seconds"))
       .def_prop_ro("items", [](const PyJob& self) { return self.job.items; })
       .def_prop_ro("name", [](const PyJob& self) { return self.job.name; })

@@ -52,11 +52,12 @@ class OpenDevices {
 };
 OpenDevices open_devices;
 
-PyNode load_or_measure(const std::string& device, nb::object say) {
+PyNode load_or_measure(const std::string& device, nb::object say, bool may_assume) {
   return with_python_errors([&] {
     const GilReleased released;
     PyNode node{.device = open_devices.add(open(device.empty() ? default_device() : device))};
-    node.node = shiplap::load_or_measure(*node.device, [&](std::string_view line) {
+    const auto load = may_assume ? shiplap::load_or_assume : shiplap::load_or_measure;
+    node.node = load(*node.device, [&](std::string_view line) {
       const GilTaken taken;
       called_by_library([&] { call_python(say, std::string(line)); });
     });
@@ -100,6 +101,10 @@ std::vector<std::pair<std::string, std::string>> devices() {
 
 Memory pinned(const PyNode& self, std::uint64_t size) {
   return device_of(self).allocate(Place::host(), MemoryKind::pinned, Bytes{size});
+}
+
+void make_pages(const PyNode& self, std::uintptr_t address, std::uint64_t size) {
+  device_of(self).make_pages({reinterpret_cast<std::byte*>(address), size});
 }
 
 MoverTable movers(const PyNode& self, std::vector<std::uint64_t> counts, const std::string& pool, bool regular,
@@ -183,13 +188,14 @@ void bind_node(nb::module_& m) {
       .def("text", [](const MoverTable& self) { return movers_report(self, {}); })
       .def("svg", [](const MoverTable& self, std::uint64_t blocks) { return movers_svg(self, blocks); });
   nb::class_<PyNode>(m, "Node")
-      .def_static("load_or_measure", &load_or_measure, nb::arg("device"), nb::arg("say"))
+      .def_static("load_or_measure", &load_or_measure, nb::arg("device"), nb::arg("say"), nb::arg("may_assume"))
       .def_static("with_profile", &with_profile, nb::arg("device"), nb::arg("profile"))
       .def_static("from_profile", &from_profile, nb::arg("name_or_path"))
       .def("simulated", &simulated)
       .def("what_if", &what_if_of, nb::arg("what"))
       .def("with_link", &with_link_of, nb::arg("what"))
       .def("pinned", &pinned, nb::arg("size"), nb::call_guard<GilReleased>())
+      .def("make_pages", &make_pages, nb::arg("address"), nb::arg("size"), nb::call_guard<GilReleased>())
       .def(
           "kind_of",
           [](const PyNode& self, std::uintptr_t address, std::uint64_t size) {

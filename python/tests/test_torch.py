@@ -121,6 +121,33 @@ def test_stream_takes_and_returns_the_same_in_first_and_in_planned_calls(as_gpu)
         shiplap.torch.stream(softmax, x, out=torch.empty(1024, 5), node=as_gpu)
 
 
+def scaled(x):
+    return x * 2, x.sum(dim=-1).to(torch.bfloat16)
+
+
+def expect_results_of_their_own(node, pinned):
+    x = torch.rand(1 << 12, 1 << 8)
+    x = x.pin_memory() if pinned else x
+    for planned in (False, True):
+        for known in _torch_stream._calls.values():
+            known.could_save = 3600
+        results = [shiplap.torch.stream(scaled, x, node=node) for _ in range(3)]
+        for result in results:  # none lies in the memory of another, and each lives as long as it is held
+            torch.testing.assert_close(result, scaled(x), msg=f"planned: {planned}")
+            assert [r.is_pinned() for r in result] == [pinned] * 2, planned
+
+
+def test_results_of_stream_are_new_tensors_in_each_call(as_gpu):
+    expect_results_of_their_own(as_gpu, pinned=False)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("pinned", [False, True])
+def test_results_of_stream_are_new_tensors_in_each_call_on_a_gpu(gpu, pinned):
+    _torch_stream._calls.clear()
+    expect_results_of_their_own(gpu, pinned)
+
+
 @pytest.mark.gpu
 def test_stream_plans_large_tensors_in_the_first_call(gpu):
     _torch_stream._calls.clear()

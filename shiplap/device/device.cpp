@@ -38,5 +38,6 @@ Conditions MeasurableDevice::state() const { return {}; }
 std::string MeasurableDevice::clocks_held_by() const { return {}; }
 GpuLoad MeasurableDevice::load() const { return {}; }
 std::shared_ptr<void> MeasurableDevice::on_cores_of(Place) const { return nullptr; }
+void MeasurableDevice::make_pages(std::span<std::byte>) const {}
 
 }  // namespace shiplap

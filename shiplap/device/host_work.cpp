@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <cstring>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -106,6 +107,23 @@ void touch_pages(std::span<std::byte> memory) {
   }
 }
 
+#if defined(__x86_64__)
+void copy_past_caches(std::byte* to, const std::byte* from, Bytes size) {
+  constexpr std::size_t word = sizeof(__m128i);
+  const std::size_t before = std::min<std::size_t>(size.count, -reinterpret_cast<std::uintptr_t>(to) % cache_line);
+  std::memcpy(to, from, before);
+  std::size_t at = before;
+  for (; at + cache_line <= size.count; at += cache_line)
+    for (std::size_t i = 0; i < cache_line; i += word)
+      _mm_stream_si128(reinterpret_cast<__m128i*>(to + at + i),
+                       _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + at + i)));
+  _mm_sfence();
+  std::memcpy(to + at, from + at, size.count - at);
+}
+#else
+void copy_past_caches(std::byte* to, const std::byte* from, Bytes size) { std::memcpy(to, from, size.count); }
+#endif
+
 void be_busy(Seconds time) {
   using Clock = std::chrono::steady_clock;
   const auto end =
@@ -121,7 +139,9 @@ std::optional<double> fraction_of_pages_present(std::span<const std::byte> memor
   const std::uint64_t last = (reinterpret_cast<std::uintptr_t>(memory.data()) + memory.size() - 1) / page_size();
   std::vector<std::uint64_t> entries(last - first + 1);
   const auto length = static_cast<std::streamsize>(entries.size() * sizeof(std::uint64_t));
-  std::ifstream file("/proc/self/pagemap", std::ios::binary);
+  std::ifstream file;
+  file.rdbuf()->pubsetbuf(nullptr, 0);  // the system refuses to read parts of entries, which fill a buffer
+  file.open("/proc/self/pagemap", std::ios::binary);
   file.seekg(static_cast<std::streamoff>(first * sizeof(std::uint64_t)));
   file.read(reinterpret_cast<char*>(entries.data()), length);
   if (!file || file.gcount() != length) return std::nullopt;

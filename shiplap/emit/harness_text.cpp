@@ -47,6 +47,7 @@ class Harness {
     if (batches_) out.helpers += snippets::together;
     out.helpers += block_helpers(schedule_, verified_);
     if (touches_ || managed_) out.helpers += snippets::touch;
+    if (mentions(pipeline_.functions, "copy_past_caches")) out.helpers += snippets::past_caches;
     if (prefetches_) out.helpers += snippets::prefetch;
     if (stays_on_host_) out.helpers += snippets::prefer_host;
     out.declarations = declarations();

@@ -195,8 +195,9 @@ std::string OpText::submit(std::size_t slot, const std::string& key) {
   if (std::holds_alternative<HostCopy>(one.what)) {
     const auto to = [](const Op& o) { return std::get<HostCopy>(o.what).to; };
     const auto from = [](const Op& o) { return std::get<HostCopy>(o.what).from; };
-    return fmt::format("std::memcpy({}, {}, {});\n", address(slot, to, key), address(slot, from, key),
-                       length(slot, from, key));
+    const bool past_caches = schedule_.buffers[to(one).buffer.index()].memory == MemoryKind::pageable;
+    return fmt::format("{}({}, {}, {});\n", past_caches ? "copy_past_caches" : "std::memcpy", address(slot, to, key),
+                       address(slot, from, key), length(slot, from, key));
   }
   if (const auto* prefetch = std::get_if<Prefetch>(&one.what)) {
     const auto region = [](const Op& o) { return std::get<Prefetch>(o.what).region; };

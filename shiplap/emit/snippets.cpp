@@ -62,6 +62,26 @@ void touch(char* p, std::uint64_t bytes) {
 }
 )";
 
+const std::string_view past_caches = R"(
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+// Copies to memory that nobody reads soon, by stores that go past the caches.
+void copy_past_caches(char* to, const char* from, std::uint64_t bytes) {
+#ifdef __SSE2__
+  const std::uint64_t before = std::min<std::uint64_t>(bytes, -reinterpret_cast<std::uintptr_t>(to) % 16);
+  std::memcpy(to, from, before);
+  std::uint64_t at = before;
+  for (; at + 16 <= bytes; at += 16)
+    _mm_stream_si128(reinterpret_cast<__m128i*>(to + at), _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + at)));
+  _mm_sfence();
+  std::memcpy(to + at, from + at, bytes - at);
+#else
+  std::memcpy(to, from, bytes);
+#endif
+}
+)";
+
 const std::string_view prefetch = R"(
 void prefetch(char* p, std::uint64_t bytes, int to, cudaStream_t stream) {
 #if CUDART_VERSION >= 13000

@@ -10,6 +10,7 @@ extern const std::string_view cast;           ///< cast of untyped memory
 extern const std::string_view await;          ///< wait of a thread for a submission of another thread
 extern const std::string_view together;       ///< copies in batches
 extern const std::string_view touch;          ///< touch of pages
+extern const std::string_view past_caches;    ///< copy by stores that go past the caches
 extern const std::string_view prefetch;       ///< prefetch of pages, for all versions of the runtime
 extern const std::string_view prefer_host;    ///< advice that pages stay on the host, for all versions of the runtime
 extern const std::string_view pinned;         ///< allocation of pinned memory

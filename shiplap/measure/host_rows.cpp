@@ -17,6 +17,7 @@ constexpr Bytes copied_one_way_quick = 64_MiB;
 /// Bytes that are copied in each direction in duplex. They exceed the caches of a CPU, so the CPU writes back to memory
 /// what the threads write.
 constexpr Bytes copied_in_duplex = 512_MiB;
+constexpr Bytes copied_in_duplex_quick = 256_MiB;
 /// Size of large pieces, of which only many threads together keep enough in flight.
 constexpr Bytes large_piece = 16_MiB;
 constexpr double threads_of_large_pieces = 8;
@@ -26,7 +27,7 @@ constexpr std::uint64_t number_of_small_pieces = 128;
 constexpr double threads_of_small_pieces = 8;
 
 std::vector<double> thread_counts(const Setting& setting) {
-  if (quick(setting)) return {1, 8};
+  if (quick(setting)) return {1, 4, 8, 16};
   return {1, 2, 4, 8, 16};
 }
 
@@ -52,18 +53,18 @@ Point staged_point(Bytes size, Bytes piece, double threads) {
 }
 
 // Each ring has at least two pieces, so that one is copied while the next is filled.
-std::vector<Point> staged_points(const Setting& setting) {
-  not_in_quick(setting);
+std::vector<Point> staged_points(const Setting& setting, const std::vector<double>& thread_counts) {
   const Bytes size = staging_piece * (std::min(copied_one_way, setting.largest).count / staging_piece.count);
   std::vector<Point> points;
-  for (const double t : thread_counts(setting))
+  for (const double t : thread_counts)
     if (t * 2 * in_bytes(staging_piece) <= in_bytes(size)) points.push_back(staged_point(size, staging_piece, t));
   if (points.empty()) throw Unsupported("the largest copy leaves nothing to cut into pieces of 4 MiB");
   return points;
 }
 
 std::vector<Point> staged_to_gpu_points(const Setting& setting) {
-  std::vector<Point> points = staged_points(setting);
+  // With one thread, the rate of a thread through its ring; the other rates are those of duplex copies.
+  std::vector<Point> points = staged_points(setting, quick(setting) ? std::vector{1.0} : thread_counts(setting));
   for (const Bytes piece : no_larger_than(setting.largest, {small_pieces.begin(), small_pieces.end()})) {
     const std::uint64_t pieces = std::min(number_of_small_pieces, setting.largest.count / piece.count);
     points.push_back(staged_point(piece * pieces, piece, threads_of_small_pieces));
@@ -71,12 +72,19 @@ std::vector<Point> staged_to_gpu_points(const Setting& setting) {
   return points;
 }
 
-std::vector<Point> staged_both_points(const Setting& setting) {
+std::vector<Point> staged_to_host_points(const Setting& setting) {
   not_in_quick(setting);
+  return staged_points(setting, thread_counts(setting));
+}
+
+std::vector<Point> staged_both_points(const Setting& setting) {
+  const Bytes most = std::min(quick(setting) ? copied_in_duplex_quick : copied_in_duplex, setting.largest);
+  std::vector<Bytes> pieces{staging_piece};
+  if (!quick(setting)) pieces.push_back(large_piece);
   std::vector<Point> points;
   for (const double t : thread_counts(setting))
-    for (const Bytes piece : {staging_piece, large_piece}) {
-      const Bytes size = piece * (std::min(copied_in_duplex, setting.largest).count / piece.count);
+    for (const Bytes piece : pieces) {
+      const Bytes size = piece * (most.count / piece.count);
       if (t < 2 || (t < threads_of_large_pieces && piece != staging_piece) || in_bytes(size) < in_bytes(piece) * t)
         continue;
       points.push_back(staged_point(size, piece, t));
@@ -109,7 +117,7 @@ std::vector<PrimitiveRow> host_rows() {
   rows.add_way(host_to_device, "staged.h2d", "pageable memory to the GPU through the pinned ring of each thread",
                staged_to_gpu_points, through_rings, clock);
   rows.add_way(device_to_host, "staged.d2h",
-               "the GPU's memory to pageable memory through the pinned ring of each thread", staged_points,
+               "the GPU's memory to pageable memory through the pinned ring of each thread", staged_to_host_points,
                through_rings, clock);
   rows.add(
       "staged.both", "duplex copies of pageable memory through pinned rings, half of the threads for each direction",

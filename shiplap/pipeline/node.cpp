@@ -39,7 +39,9 @@ Node node_of(MeasurableDevice& device, Profile profile) {
   return node;
 }
 
-Node load_or_measure(MeasurableDevice& device, const std::function<void(std::string_view)>& say) {
+namespace {
+
+Node with_profile(MeasurableDevice& device, const std::function<void(std::string_view)>& say, bool may_assume) {
   const auto measure_now = [&](const MeasureOptions& options, const std::string& command) {
     Measured measured{.result = measure(device, options), .profile = {}};
     measured.profile = profile_from(measured.result, device.info(), command);
@@ -49,7 +51,17 @@ Node load_or_measure(MeasurableDevice& device, const std::function<void(std::str
   const auto to_stderr = [](std::string_view text) {
     std::fputs(fmt::format("shiplap: {}\n", printable_lines(text)).c_str(), stderr);
   };
-  return node_of(device, profile_of(device, measure_now, say ? say : to_stderr));
+  return node_of(device, profile_of(device, measure_now, say ? say : to_stderr, may_assume));
+}
+
+}  // namespace
+
+Node load_or_measure(MeasurableDevice& device, const std::function<void(std::string_view)>& say) {
+  return with_profile(device, say, false);
+}
+
+Node load_or_assume(MeasurableDevice& device, const std::function<void(std::string_view)>& say) {
+  return with_profile(device, say, true);
 }
 
 MeasurableDevice& device_of(const Node& node, std::string_view what) {

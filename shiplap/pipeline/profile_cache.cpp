@@ -120,9 +120,17 @@ Profile find_any_profile(const std::string& name) {
   return cached ? load_cached_profile(*cached) : find_profile(name);
 }
 
+std::optional<Profile> built_in_profile_of(std::string_view gpu) {
+  for (const std::string& name : built_in_profiles()) {
+    Profile profile = find_profile(name);
+    if (!profile.gpus.empty() && profile.gpus.front().name == gpu) return profile;
+  }
+  return std::nullopt;
+}
+
 Profile profile_of(Device& device,
                    const std::function<Measured(const MeasureOptions&, const std::string& command)>& measure_now,
-                   const std::function<void(std::string_view)>& say) {
+                   const std::function<void(std::string_view)>& say, bool may_assume) {
   const DeviceInfo info = device.info();
   if (info.simulated) return *info.simulated;
   const auto path = cache_path(info);
@@ -134,6 +142,13 @@ Profile profile_of(Device& device,
       throw Error(fmt::format("{}\nThis is the cached profile of {}: write it anew with shiplap measure --device {}",
                               e.what(), info.id, info.id));
     }
+  }
+  if (std::optional<Profile> assumed = may_assume ? built_in_profile_of(info.name) : std::nullopt) {
+    say(fmt::format(
+        "there is no profile of {} ({}) yet, so the built-in profile {} of such a GPU stands for it; shiplap "
+        "measure --device {} --quick (about 15 s) makes plans that fit its link and host",
+        info.id, info.name, assumed->name, info.id));
+    return *assumed;
   }
   say(
       fmt::format("there is no profile of {} ({}) yet, so it is measured quickly now (about 15 s); shiplap measure "

@@ -37,6 +37,8 @@ std::string keep_profile(const Profile&, const DeviceInfo&);
 /// The profile with a built-in name, the name of a cached profile, or the path of a file. Throws UsageError that lists
 /// the names when there is none.
 Profile find_any_profile(const std::string& name);
+/// The built-in profile of GPUs with this name ("NVIDIA H200"); nullopt without one.
+std::optional<Profile> built_in_profile_of(std::string_view gpu);
 
 struct Measured {
   MeasureResult result;
@@ -46,10 +48,11 @@ struct Measured {
 Profile profile_from(const MeasureResult&, const DeviceInfo&, const std::string& command);
 
 /// The profile of a device: the own profile of a virtual device, the cached profile of a GPU, or else the result of
-/// `measure_now`, which is cached unless a measurement failed. `say` receives messages for the user. Throws Error for a
-/// cached file that cannot be read.
+/// `measure_now`, which is cached unless a measurement failed. With `may_assume`, the built-in profile of GPUs of its
+/// name stands for a GPU without a cached one, if there is one. `say` receives messages for the user. Throws Error for
+/// a cached file that cannot be read.
 Profile profile_of(Device&,
                    const std::function<Measured(const MeasureOptions&, const std::string& command)>& measure_now,
-                   const std::function<void(std::string_view)>& say);
+                   const std::function<void(std::string_view)>& say, bool may_assume = false);
 
 }  // namespace shiplap

@@ -19,7 +19,7 @@ constexpr std::uint64_t chunks_on_gpu = 8;        // wanted on the GPU at a time
 // 256 MiB in each direction, and by up to 19 % with 32 and 64 at 64 MiB (a sweep of 492 pipelines). Larger numbers are
 // used only when they are asked for.
 constexpr std::uint32_t most_streams = 32;
-// Chunks that host threads move may be smaller than others: what the threads touch stays in their caches.
+// Most chunks of pageable memory that are tried.
 constexpr std::uint32_t most_staged_chunks = 1024;
 // Ramps of more chunks than this are tried only when they are asked for: they make the first and the last chunk
 // smaller, which is less than 0.1 % of the data then.
@@ -316,13 +316,13 @@ std::vector<std::uint32_t> Search::chunks_worth_trying(const Strategy& strategy)
   if (!strategy.chunked) return {1};
   if (!space_.chunks.empty()) return space_.chunks;
   const std::uint64_t items_of_a_gpu = job_.items / std::max(1u, space_.gpus);
-  std::vector<std::uint32_t> counts;
-  for (const Bytes piece : {1_MiB, 2_MiB, 4_MiB, 8_MiB, 32_MiB, 128_MiB}) {
-    const std::uint64_t count = std::max(bytes_in(job_), bytes_out(job_)).count / piece.count;
-    if (count >= 1 && count <= most_staged_chunks && count <= items_of_a_gpu)
-      counts.push_back(static_cast<std::uint32_t>(count));
+  const std::uint64_t most = std::min<std::uint64_t>(most_staged_chunks, std::max<std::uint64_t>(1, items_of_a_gpu));
+  std::set<std::uint32_t> counts;
+  for (const Bytes size : {2_MiB, 8_MiB, 32_MiB, 128_MiB}) {
+    const std::uint64_t count = std::max(bytes_in(job_), bytes_out(job_)).count / size.count;
+    counts.insert(static_cast<std::uint32_t>(std::clamp<std::uint64_t>(count, 1, most)));
   }
-  return counts.empty() ? std::vector<std::uint32_t>{1} : counts;
+  return {counts.begin(), counts.end()};
 }
 
 // Powers of two up to half of the threads with which host copies were measured, and that this process may use: each

@@ -34,7 +34,7 @@ ChunkPipeline::ChunkPipeline(Schedule& schedule, const Job& job, const Choice& c
       memory_(schedule, job, choice, limits, zero_copy, staging_, chunks_),
       inputs_(copied_arrays(job, memory_, Role::in, Role::inout)),
       outputs_(copied_arrays(job, memory_, Role::inout, Role::out)),
-      streams_(schedule, choice, chunks_, staging_.threads()),
+      streams_(schedule, staging_.used() ? Layout::three : choice.layout, choice, chunks_),
       dependencies_(schedule, job, memory_, chunks_.count()),
       carries_(
           std::ranges::any_of(job.arrays, [](const Array& a) { return a.role == Role::carried && a.size.count > 0; })) {
@@ -83,7 +83,7 @@ void ChunkPipeline::add_ops() {
 Op ChunkPipeline::op_in(const Region& from, const Region& to, std::uint32_t chunk) const {
   return {.what = Copy{from, to},
           .stream = streams_.in(chunk),
-          .agent = agent(chunk),
+          .agent = staging_.used() ? staging_.sender() : main_,
           .after = {},
           .chunk = chunks_.number(chunk)};
 }
@@ -91,7 +91,7 @@ Op ChunkPipeline::op_in(const Region& from, const Region& to, std::uint32_t chun
 Op ChunkPipeline::op_out(const Region& from, const Region& to, std::uint32_t chunk) const {
   return {.what = Copy{from, to},
           .stream = streams_.out(chunk),
-          .agent = launcher(chunk),
+          .agent = staging_.used() ? staging_.fetcher() : main_,
           .after = {},
           .chunk = chunks_.number(chunk)};
 }
@@ -132,21 +132,28 @@ void ChunkPipeline::copy_in(std::uint32_t chunk) {
     if (rest.length.count == 0) continue;
     const Region all_to = memory_.fresh_on_gpu(a, chunk);
     const Region to{all_to.buffer, all_to.offset + from_prefix, rest.length};
-    Op op = op_in(ChunkMemory::on_host(a, rest), to, chunk);
     if (memory_.is_staged(a)) {
-      const OpId earlier =
-          staging_.last_in_slot(chunk, [&](std::uint32_t c) { return dependencies_.ops.copy_in[c][a]; });
-      const auto filled = staging_.fill(a, chunk, chunks_.number(chunk), rest, earlier);
-      std::get<Copy>(op.what).from = filled.slot;
-      op.after.push_back(filled.op);
-    } else {
-      op.what = move_to(job_, a, rest, to, choice_.mover_h2d.value_or(Mover{}));
+      copy_in_pieces(a, rest, to, chunk);
+      continue;
     }
+    Op op = op_in(ChunkMemory::on_host(a, rest), to, chunk);
+    op.what = move_to(job_, a, rest, to, choice_.mover_h2d.value_or(Mover{}));
     dependencies_.wait_for_memory(op, a, chunk);
     copies.emplace_back(a, std::move(op));
     if (!choice_.batched) add_copies(std::exchange(copies, {}), copied);
   }
   add_copies(std::move(copies), copied);
+}
+
+void ChunkPipeline::copy_in_pieces(std::size_t array, const ByteRange& bytes, const Region& to, std::uint32_t chunk) {
+  for (const ByteRange& piece : staging_.pieces(array, bytes)) {
+    const auto filled = staging_.fill(array, chunks_.number(chunk), piece);
+    Op op = op_in(filled.slot, {to.buffer, to.offset + (piece.offset - bytes.offset), piece.length}, chunk);
+    op.after.push_back(filled.op);
+    dependencies_.wait_for_memory(op, array, chunk);
+    const OpId copy = dependencies_.ops.copy_in[chunk][array] = schedule_.add(std::move(op));
+    staging_.sent(array, copy);
+  }
 }
 
 /// Copies the bytes that the chunk shares with the one before to the start of the ring, when the ring wraps at this
@@ -181,7 +188,7 @@ void ChunkPipeline::launch(std::uint32_t chunk) {
   Op op{.what = chunk_kernel(job_, chunks_.items[chunk], chunk, limits_, memory_, choice_.max_grid,
                              streams_.kernel_streams()),
         .stream = streams_.kernel(chunk),
-        .agent = launcher(chunk),
+        .agent = staging_.used() ? staging_.launcher() : main_,
         .after = {},
         .chunk = chunks_.number(chunk)};
   dependencies_.wait_for_resident(op, chunk);
@@ -202,20 +209,29 @@ void ChunkPipeline::copy_out(std::uint32_t chunk) {
     const ByteRange& bytes = memory_.fresh(a, chunk);
     if (bytes.length.count == 0) continue;
     const Region from = memory_.fresh_on_gpu(a, chunk);
-    Op op = op_out(from, ChunkMemory::on_host(a, bytes), chunk);
     if (memory_.is_staged(a)) {
-      const auto free = staging_.free_slot(a, chunk, bytes.length);
-      std::get<Copy>(op.what).to = free.slot;
-      if (!free.emptied.is_none()) op.after.push_back(free.emptied);
-    } else {
-      op.what = move_back(job_, a, bytes, from, choice_.mover_d2h.value_or(Mover{}));
+      copy_out_pieces(a, bytes, from, chunk);
+      continue;
     }
+    Op op = op_out(from, ChunkMemory::on_host(a, bytes), chunk);
+    op.what = move_back(job_, a, bytes, from, choice_.mover_d2h.value_or(Mover{}));
     dependencies_.wait_for(op, is_held ? ops.last_kernel : ops.kernel[chunk]);
     copies.emplace_back(a, std::move(op));
     if (!choice_.batched) add_copies(std::exchange(copies, {}), ops.copy_out[chunk]);
-    if (memory_.is_staged(a)) staging_.empty(a, chunk, chunks_.number(chunk), ops.copy_out[chunk][a], bytes);
   }
   add_copies(std::move(copies), ops.copy_out[chunk]);
+}
+
+void ChunkPipeline::copy_out_pieces(std::size_t array, const ByteRange& bytes, const Region& from,
+                                    std::uint32_t chunk) {
+  for (const ByteRange& piece : staging_.pieces(array, bytes)) {
+    const auto free = staging_.next_slot(array, piece.length);
+    Op op = op_out({from.buffer, from.offset + (piece.offset - bytes.offset), piece.length}, free.slot, chunk);
+    if (!free.op.is_none()) op.after.push_back(free.op);
+    dependencies_.wait_for(op, dependencies_.ops.kernel[chunk]);
+    const OpId copy = dependencies_.ops.copy_out[chunk][array] = schedule_.add(std::move(op));
+    staging_.empty(array, chunks_.number(chunk), copy, piece);
+  }
 }
 
 /// Adds the copies and enters them in `ids` by array. The first copy of a batch gets the dependencies of all its

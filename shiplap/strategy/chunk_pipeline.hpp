@@ -29,18 +29,18 @@ class ChunkPipeline {
   using Copies = std::vector<std::pair<std::size_t, Op>>;
 
   std::uint32_t chunks_at_once() const;
-  AgentId agent(std::uint32_t chunk) const { return staging_.used() ? staging_.agent(chunk) : main_; }
-  AgentId launcher(std::uint32_t chunk) const { return staging_.used() ? staging_.launcher(chunk) : main_; }
   Op op_in(const Region& from, const Region& to, std::uint32_t chunk) const;
   Op op_out(const Region& from, const Region& to, std::uint32_t chunk) const;
 
   void copy_resident_arrays();
   void copy_carried_arrays_back();
   void copy_in(std::uint32_t chunk);
+  void copy_in_pieces(std::size_t array, const ByteRange& bytes, const Region& to, std::uint32_t chunk);
   void move_shared_bytes(std::size_t array, std::uint32_t chunk);
   Bytes copy_from_prefix(std::size_t array, std::uint32_t chunk);
   void launch(std::uint32_t chunk);
   void copy_out(std::uint32_t chunk);
+  void copy_out_pieces(std::size_t array, const ByteRange& bytes, const Region& from, std::uint32_t chunk);
   void add_copies(Copies&& copies, std::vector<OpId>& ids);
   void require_batches() const;
 

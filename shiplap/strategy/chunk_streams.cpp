@@ -14,30 +14,22 @@ bool is_kernel(const std::optional<Mover>& mover) { return mover && mover->kind 
 
 }  // namespace
 
-ChunkStreams::ChunkStreams(Schedule& schedule, const Choice& choice, const GpuChunks& chunks,
-                           std::uint32_t staging_threads) {
+ChunkStreams::ChunkStreams(Schedule& schedule, Layout layout, const Choice& choice, const GpuChunks& chunks) {
   const auto add = [&](const std::string& name) {
     return schedule.add_stream(chunks.gpus == 1 ? name : fmt::format("{} of GPU {}", name, chunks.gpu),
                                Place::gpu(chunks.gpu));
   };
-  if (staging_threads > 0) {
-    for (std::uint32_t t = 0; t < staging_threads; ++t) {
-      in_.push_back(add(fmt::format("in {}", t)));
-      out_.push_back(add(fmt::format("out {}", t)));
-    }
-    kernel_ = in_;
-  } else if (choice.layout == Layout::three) {
+  if (layout == Layout::three) {
     in_ = {add("in")};
     kernel_ = {add("compute")};
     out_ = {add("out")};
     schedule.streams[in_.front().index()].urgent = is_kernel(choice.mover_h2d);
     schedule.streams[out_.front().index()].urgent = is_kernel(choice.mover_d2h);
-  } else if (is_emulated(choice.layout)) {
+  } else if (is_emulated(layout)) {
     in_ = out_ = {add("copies")};
     kernel_ = {add("compute")};
   } else {
-    const std::uint32_t count =
-        choice.layout == Layout::few ? std::clamp(choice.streams, 1u, chunks.count()) : chunks.count();
+    const std::uint32_t count = layout == Layout::few ? std::clamp(choice.streams, 1u, chunks.count()) : chunks.count();
     for (std::uint32_t q = 0; q < count; ++q) in_.push_back(add(fmt::format("stream {}", q)));
     kernel_ = out_ = in_;
   }

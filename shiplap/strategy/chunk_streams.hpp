@@ -13,9 +13,8 @@ namespace shiplap {
 /// same work are used cyclically: chunk c uses stream c mod n.
 class ChunkStreams {
  public:
-  /// Adds the streams to the schedule. Each of `staging_threads` host threads has two streams: one for copies to the
-  /// GPU and kernels, and one for copies to the host. Without such threads `choice.layout` decides.
-  ChunkStreams(Schedule&, const Choice&, const GpuChunks&, std::uint32_t staging_threads);
+  /// Adds the streams of the layout to the schedule.
+  ChunkStreams(Schedule&, Layout, const Choice&, const GpuChunks&);
 
   StreamId in(std::uint32_t chunk) const { return cyclic(in_, chunk); }
   StreamId kernel(std::uint32_t chunk) const { return cyclic(kernel_, chunk); }

@@ -8,15 +8,14 @@
 
 namespace shiplap {
 
-/// Each direction has T threads. Thread t handles the chunks c with c mod T = t. A thread for H2D copies data of its
-/// chunk into a ring and submits the other ops of the chunk. Where one thread must call the kernel function, one more
-/// agent launches all kernels and submits the copies behind them. A thread for D2H copies data out of a ring when the
-/// copy from the GPU has ended. A ring has two slots for each thread, so that a thread and a copy engine work on
-/// different slots at the same time.
+/// Each direction has T threads, which copy a chunk in pieces between the array and a ring, each piece by the next
+/// thread. A ring has two slots for each thread, so that a thread and a copy engine work on different slots at the same
+/// time. Small pieces stay in the caches of the CPU until they are copied on. Three more agents submit what the GPU
+/// does: the copies to it, the kernels, and the copies from it.
 class StagingRings {
  public:
-  /// The rings for the chunks of one GPU. Adds the threads to the schedule as agents. Keeps references to the schedule
-  /// and to the job.
+  /// The rings for the chunks of one GPU. Adds the agents to the schedule. Keeps references to the schedule and to the
+  /// job.
   StagingRings(Schedule&, const Job&, const Staging&, std::uint32_t chunks);
 
   bool used() const { return threads_ > 0; }
@@ -25,59 +24,50 @@ class StagingRings {
     return used() && job_.arrays[array].memory == MemoryKind::pageable && !stays(job_.arrays[array].role) &&
            job_.arrays[array].role != Role::scratch;
   }
-  /// Number of threads in each direction.
-  std::uint32_t threads() const { return threads_; }
-  /// Adds the rings of an array, with slots of `stride` bytes.
-  void add_rings(std::size_t array, Bytes stride);
-  /// The agent that submits the copies of the chunk to the GPU.
-  AgentId agent(std::uint32_t chunk) const { return AgentId{first_agent_ + chunk % threads_}; }
-  /// The agent that launches the kernel of the chunk and submits the copies behind it.
-  AgentId launcher(std::uint32_t chunk) const {
-    return job_.calls_by_one_thread ? AgentId{first_agent_ - 1} : agent(chunk);
-  }
+  /// Adds the rings of an array of which a chunk copies at most `most` bytes.
+  void add_rings(std::size_t array, Bytes most);
+  /// The agents that submit the copies to the GPU, the kernels, and the copies from the GPU.
+  AgentId sender() const { return sender_; }
+  AgentId launcher() const { return launcher_; }
+  AgentId fetcher() const { return fetcher_; }
 
-  /// The op of the last chunk before this one that used the same slot of a ring; none if there is no such chunk.
-  /// `op_of` returns the op of a chunk, or none for a chunk without data in the array.
-  OpId last_in_slot(std::uint32_t chunk, const auto& op_of) const;
+  /// The pieces in which threads copy these bytes of a chunk.
+  std::vector<ByteRange> pieces(std::size_t array, const ByteRange& bytes) const;
 
-  /// A slot of a ring, and the op that fills it.
+  /// A piece in its slot of a ring, and the op that has put it there.
   struct Filled {
     Region slot;
     OpId op;
   };
-  /// Adds the op that copies these bytes of the array to their slot. It waits for `earlier`, the last copy to the GPU
-  /// that read the slot, if any. `number` is the number of the chunk in the schedule.
-  Filled fill(std::size_t array, std::uint32_t chunk, std::uint32_t number, const ByteRange& bytes, OpId earlier);
+  /// Adds the op that copies a piece of the array to the next slot, as soon as that is free. `sent` must follow.
+  Filled fill(std::size_t array, std::uint32_t chunk, const ByteRange& piece);
+  /// Says that this op copies the piece that was filled last to the GPU.
+  void sent(std::size_t array, OpId copy);
 
-  /// A slot of a ring, and the op that emptied it last, if any.
-  struct Free {
-    Region slot;
-    OpId emptied;
-  };
-  /// The slot for a copy of `length` bytes from the GPU.
-  Free free_slot(std::size_t array, std::uint32_t chunk, Bytes length) const;
-  /// Adds the op that copies data from their slot to these bytes of the array. It waits for `copy`, the copy from the
-  /// GPU.
-  void empty(std::size_t array, std::uint32_t chunk, std::uint32_t number, OpId copy, const ByteRange& bytes);
+  /// The next slot for a piece of `length` bytes from the GPU, and the op that emptied it last, if any.
+  Filled next_slot(std::size_t array, Bytes length) const;
+  /// Adds the op that copies the piece from that slot to the array after `copy`, the copy from the GPU.
+  void empty(std::size_t array, std::uint32_t chunk, OpId copy, const ByteRange& piece);
 
  private:
-  /// Number of slots of a ring.
+  struct Ring {
+    BufferId buffer;
+    std::uint32_t used = 0;    ///< number of pieces that went through the ring
+    std::vector<OpId> last{};  ///< by slot: the op after which the slot is free
+  };
   std::uint32_t slots() const { return 2 * threads_; }
-  Region ring_slot(BufferId ring, std::size_t array, std::uint32_t chunk, Bytes length) const;
+  std::uint32_t slot(const Ring& ring) const { return ring.used % slots(); }
+  Region region(const Ring& ring, std::size_t array, Bytes length) const {
+    return {ring.buffer, piece_[array] * slot(ring), length};
+  }
 
   Schedule& schedule_;
   const Job& job_;
   std::uint32_t threads_;
-  std::uint32_t first_agent_;
-  std::vector<Bytes> stride_;                 // size of a slot, by array
-  std::vector<BufferId> in_ring_, out_ring_;  // rings for H2D and for D2H, by array
-  std::vector<std::vector<OpId>> emptied_;    // the op that empties the slot, by array and chunk
+  std::uint32_t first_in_ = 0, first_out_ = 0;  // the first thread of each direction, as an agent
+  AgentId sender_, launcher_, fetcher_;
+  std::vector<Bytes> piece_;    // most bytes of a piece, by array
+  std::vector<Ring> in_, out_;  // by array
 };
-
-OpId StagingRings::last_in_slot(std::uint32_t chunk, const auto& op_of) const {
-  while (chunk >= slots())
-    if (const OpId op = op_of(chunk -= slots()); !op.is_none()) return op;
-  return {};
-}
 
 }  // namespace shiplap

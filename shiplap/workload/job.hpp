@@ -204,9 +204,6 @@ struct Job {
   /// Whether the kernel function returns only when its work has ended. The host submits nothing else meanwhile, so
   /// fewer plans overlap copies and kernels.
   bool waits = false;
-  /// Whether several threads must not call the kernel function at the same time, as functions of Python, which a lock
-  /// serializes. One thread for each GPU then makes all its calls.
-  bool calls_by_one_thread = false;
   double flops = 0;               ///< floating-point operations of the whole job
   bool double_precision = false;  ///< whether `flops` are in double precision
   Bytes device_traffic{};         ///< bytes that the kernel reads and writes in device memory, whole job

@@ -26,8 +26,10 @@ using ::testing::StartsWith;
 class CachedGpu : public ForwardingDevice {
  public:
   CachedGpu() : ForwardingDevice(planted_gpu()) {}
+  std::string name = ForwardingDevice::info().name;
   DeviceInfo info() const override {
     DeviceInfo info = ForwardingDevice::info();
+    info.name = name;
     info.id = "cuda:0";
     info.is_virtual = false;
     info.simulated.reset();
@@ -63,6 +65,24 @@ struct ProfileCache : ::testing::Test {
 TEST_F(ProfileCache, has_a_profile_after_it_was_measured_once) {
   EXPECT_EQ(parameter_hash(found(true)), parameter_hash(planted_profile()));
   EXPECT_EQ(parameter_hash(found(false)), parameter_hash(planted_profile()));
+}
+
+TEST_F(ProfileCache, is_replaced_by_the_built_in_profile_of_such_a_gpu_where_that_may_be_and_this_is_said) {
+  std::string said;
+  const auto assumed = [&] {
+    return profile_of(
+        gpu,
+        [](const MeasureOptions&, const std::string&) { return Measured{.result = {}, .profile = planted_profile()}; },
+        [&](std::string_view line) { said += line; }, true);
+  };
+  gpu.name = "NVIDIA H200";
+  EXPECT_EQ(parameter_hash(assumed()), parameter_hash(find_profile("h200")));
+  EXPECT_THAT(said, AllOf(HasSubstr("built-in profile h200"), HasSubstr("shiplap measure --device cuda:0 --quick")));
+  EXPECT_FALSE(std::filesystem::exists(cache_path(gpu.info()).value())) << "it is not this GPU's";
+  found(true);
+  EXPECT_EQ(parameter_hash(assumed()), parameter_hash(planted_profile())) << "its own profile";
+  gpu.name = "a GPU that nobody has measured";
+  EXPECT_EQ(parameter_hash(assumed()), parameter_hash(planted_profile())) << "there is nothing to assume";
 }
 
 TEST_F(ProfileCache, that_cannot_be_read_is_an_error_and_not_measured_anew) {

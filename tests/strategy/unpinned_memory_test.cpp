@@ -86,7 +86,7 @@ TEST(Staged, has_the_threads_move_every_byte_once_and_the_copy_engines_never_tou
       for (std::uint64_t b = 0; b < array.length.count; ++b)
         ++(in ? read : written)[array.buffer.index()][array.offset.count + b];
     }
-    EXPECT_EQ(schedule.agents.size(), 2 * threads);
+    EXPECT_EQ(schedule.agents.size(), 3 + 2 * threads);
     for (int b = 0; b < 480; ++b) {
       EXPECT_EQ(read[0][b] + read[1][b], 2);
       EXPECT_EQ(written[1][b] + written[2][b], 2);
@@ -95,12 +95,10 @@ TEST(Staged, has_the_threads_move_every_byte_once_and_the_copy_engines_never_tou
   }
 }
 
-TEST(Staged, has_one_thread_that_copies_nothing_call_a_kernel_that_only_one_may_call) {
+TEST(Staged, has_one_thread_that_copies_nothing_call_the_kernel) {
   for (const auto& roles : unpinned_roles)
     for (const Choice& choice : staged_choices()) {
-      Job job = job_in(MemoryKind::pageable, roles);
-      job.calls_by_one_thread = true;
-      const Schedule schedule = find_strategy("staged").schedule(job, choice, roomy);
+      const Schedule schedule = find_strategy("staged").schedule(job_in(MemoryKind::pageable, roles), choice, roomy);
       const auto found = problems(schedule);
       EXPECT_TRUE(found.empty()) << to_string(choice) << ", ring " << choice.ring << ": " << found.front();
       for (const Op& op : schedule.ops) {
@@ -119,6 +117,26 @@ TEST(Staged, needs_rings_of_two_places_a_thread_however_large_the_arrays_are) {
   for (const Buffer& buffer : schedule.buffers)
     if (buffer.memory == MemoryKind::pinned) pinned += buffer.size;
   EXPECT_EQ(pinned, 128_KiB * 2 * 4 * 2);
+}
+
+TEST(Staged, has_all_threads_copy_pieces_of_one_chunk_and_no_more_pieces_than_a_few_however_large_it_is) {
+  for (const std::uint64_t items : {std::uint64_t{8} << 20, std::uint64_t{1} << 30}) {  // 64 MiB and 8 GiB each
+    const Job job = job_in(MemoryKind::pageable, {Role::in, Role::out}, items);
+    const Schedule schedule = find_strategy("staged").schedule(job, {.strategy = "staged", .chunks = 1, .threads = 8},
+                                                               {.device_memory = 64_GiB});
+    EXPECT_TRUE(problems(schedule).empty());
+    std::map<std::uint32_t, Bytes> of_thread;
+    std::size_t pieces = 0;
+    for (const Op& op : schedule.ops)
+      if (const auto* copy = std::get_if<HostCopy>(&op.what)) {
+        of_thread[op.agent.value] += copy->from.length;
+        ++pieces;
+      }
+    EXPECT_EQ(of_thread.size(), 16u);
+    for (const auto& [thread, copied] : of_thread) EXPECT_EQ(copied, Bytes{items}) << "an eighth of 8 B an item";
+    EXPECT_LE(pieces, 128u);
+    EXPECT_GE(pieces, 64u);
+  }
 }
 
 TEST(Staged, keeps_as_many_threads_busy_as_the_slower_of_host_and_link_allows) {

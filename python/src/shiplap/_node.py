@@ -108,7 +108,15 @@ class Node:
         say
             Called with a line that says where the figures come from.
         """
-        return cls(_core.Node.load_or_measure(text("device", device), function("say", say)))
+        return cls(_core.Node.load_or_measure(text("device", device), function("say", say), False))
+
+    @classmethod
+    def load_or_assume(cls, device: str = "", say: Callable[[str], None] = _to_stderr) -> Node:
+        """Open a device as `load_or_measure` does, without waiting for a measurement.
+
+        Where a GPU has no figures yet, the built-in ones of GPUs of its name stand for them, if there are any.
+        """
+        return cls(_core.Node.load_or_measure(text("device", device), function("say", say), True))
 
     @classmethod
     def open(cls, device: str, profile: str | PathLike[str]) -> Node:
@@ -307,8 +315,11 @@ def require_node(node: Any) -> Node:
 
 @cache
 def default_node() -> Node:
-    """Return the node of the first GPU, or a virtual one where there is none. It is opened once."""
-    node = Node.load_or_measure()
+    """Return the node of the first GPU, or a virtual one where there is none. It is opened once.
+
+    A GPU that was never measured has the figures of `Node.load_or_assume`.
+    """
+    node = Node.load_or_assume()
     if not node.has_gpu:
         _to_stderr(f"no GPU answers here: {node.device} simulates one, and no time is measured")
     return node
@@ -316,7 +327,7 @@ def default_node() -> Node:
 
 @cache
 def _named_node(name: str) -> Node:
-    return Node.load_or_measure(name)
+    return Node.load_or_assume(name)
 
 
 def node_of(node: Node | str | None) -> Node:

@@ -6,8 +6,11 @@ import time
 import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
+from math import prod
 from typing import Any
 
+import numpy as np
 import torch  # type: ignore[import-not-found,unused-ignore]
 
 from shiplap._core import Unsupported, UsageError
@@ -89,6 +92,25 @@ class Streamed:
         return f"Streamed({self.plan!r} on {self._node!r})"
 
 
+# Bytes below which pinning a result takes as long as what it saves, and a few pages are soon made.
+_LEAST_OF_OWN_PAGES = 1 << 20
+
+
+def _new(node: Node, shape: Sequence[int], dtype: Any, pinned: bool) -> Tensor:
+    """Return a tensor for a result in host memory whose pages exist.
+
+    PyTorch's own memory is slow to write first, and slow to pin: both are done page by page in one thread.
+    """
+    size = prod(shape) * dtype.itemsize
+    if not node.has_gpu or size < _LEAST_OF_OWN_PAGES:
+        return torch.empty(shape, dtype=dtype, pin_memory=pinned and node.has_gpu)
+    if pinned:
+        return torch.from_numpy(node.pinned_empty(size, np.uint8)).view(dtype).view(shape)
+    made = torch.empty(shape, dtype=dtype)
+    node._core.make_pages(made.data_ptr(), size)
+    return made
+
+
 def _outputs(
     function: Callable[..., Any], inputs: Sequence[Tensor], given: Any, chunk_dim: int, node: Node
 ) -> tuple[Tensor, ...]:
@@ -105,11 +127,8 @@ def _outputs(
                 f"{chunk_dim}"
             )
     if given is None:
-        pinned = node.has_gpu and all(rows.is_pinned() for rows in inputs)
-        made = (
-            torch.empty(shape, dtype=sample.dtype, pin_memory=pinned)
-            for shape, sample in zip(shapes, samples, strict=True)
-        )
+        pinned = all(rows.is_pinned() for rows in inputs)
+        made = (_new(node, shape, sample.dtype, pinned) for shape, sample in zip(shapes, samples, strict=True))
         return tuple(rows.movedim(0, chunk_dim) for rows in made)
     return _require_like(
         given, [(shape, sample.dtype) for shape, sample in zip(shapes, samples, strict=True)], chunk_dim
@@ -276,7 +295,7 @@ def _seconds_of_copies(node: Node, sizes: tuple[int, int], pinned: bool) -> tupl
     return (sizes[0] / into + sizes[1] / back if into and back else best), best
 
 
-def _plain(function: Callable[..., Any], inputs: Sequence[Tensor], out: Any, chunk_dim: int) -> Any:
+def _plain(node: Node, function: Callable[..., Any], inputs: Sequence[Tensor], out: Any, chunk_dim: int) -> Any:
     """Apply the function to all of the tensors at once, as a program without shiplap does."""
     items = inputs[0].shape[0]
     with torch.no_grad():
@@ -290,19 +309,29 @@ def _plain(function: Callable[..., Any], inputs: Sequence[Tensor], out: Any, chu
                     f"along dimension {chunk_dim}"
                 )
         if out is None:
-            return _one_or_all([result.cpu() for result in found])
-        wanted = [(tuple(result.movedim(chunk_dim, 0).shape), result.dtype) for result in found]
-        outputs = _require_like(out, wanted, chunk_dim)
+            pinned = all(rows.is_pinned() for rows in inputs)
+            outputs = tuple(_new(node, result.shape, result.dtype, pinned) for result in found)
+        else:
+            wanted = [(tuple(result.movedim(chunk_dim, 0).shape), result.dtype) for result in found]
+            outputs = _require_like(out, wanted, chunk_dim)
         for given, result in zip(outputs, found, strict=True):
             given.copy_(result)
     return _one_or_all(outputs)
 
 
+@cache
+def _memory_of_gpu() -> int:
+    return int(torch.cuda.get_device_properties(torch.cuda.current_device()).total_memory)
+
+
 def _fits_at_once(size: int) -> bool:
     """Return whether the GPU holds tensors of this size, as large results, and as much again for what is between them.
 
-    Memory that PyTorch keeps and does not use counts as free.
+    Memory that PyTorch keeps and does not use counts as free. What is small beside the memory of the GPU is not worth
+    the question, which takes longer than a short call.
     """
+    if size < _memory_of_gpu() // 1024:
+        return True
     free = torch.cuda.mem_get_info()[0] + torch.cuda.memory_reserved() - torch.cuda.memory_allocated()
     return bool(6 * size < free)
 
@@ -321,7 +350,8 @@ def stream(
     The parameters are those of `streamed`. On a GPU, and without further options, a call is planned only when that
     pays: the first calls with a function and small tensors copy, compute and copy back; large tensors get a quick plan
     at once; and what many calls repeat gets a full plan, which later calls with the same function and tensors of the
-    same shapes use. Results are pinned where all tensors are and the call is planned.
+    same shapes use. Results are pinned where all tensors are. Those of 1 MiB and
+    more are in memory of shiplap, whose pages are made and pinned by several threads.
     """
     node = node_of(node)
     if options or not node.has_gpu:
@@ -336,7 +366,7 @@ def stream(
     if known.plan is None:
         plain, best = _seconds_of_copies(node, (size, size), pinned)
         if known.could_save + plain - best < _costs[True] and _fits_at_once(size):
-            result = _plain(function, inputs, out, chunk_dim)
+            result = _plain(node, function, inputs, out, chunk_dim)
             plain, best = _seconds_of_copies(node, (size, _bytes_of(result)), pinned)
             known.could_save += plain - best
             return result

@@ -15,6 +15,8 @@
 #include "shiplap/device/cuda/gpu_facts.hpp"
 #include "shiplap/device/cuda/handles.hpp"
 #include "shiplap/device/cuda/host_memory.hpp"
+#include "shiplap/device/cuda/host_pages.hpp"
+#include "shiplap/device/cuda/numa.hpp"
 #include "shiplap/device/cuda/nvml.hpp"
 #include "shiplap/device/cuda/pattern_kernels.hpp"
 #include "shiplap/device/cuda/pins.hpp"
@@ -143,6 +145,7 @@ class CudaDevice final : public MeasurableDevice {
     return memory.place().is_host() ? numa_nodes_of(memory.bytes()) : std::nullopt;
   }
 
+  void make_pages(std::span<std::byte> memory) const override { make_missing_pages(memory); }
   std::shared_ptr<void> on_cores_of(Place place) const override {
     const std::uint16_t node = gpus_.node(place.index);
     return node == any_numa_node ? nullptr : std::make_shared<OnCoresOf>(node);

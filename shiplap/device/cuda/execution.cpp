@@ -8,8 +8,8 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/device/cuda/callers_gpu.hpp"
-#include "shiplap/device/cuda/host_memory.hpp"
 #include "shiplap/device/cuda/host_wait.hpp"
+#include "shiplap/device/cuda/numa.hpp"
 
 namespace shiplap {
 namespace {

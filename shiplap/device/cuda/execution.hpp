@@ -25,6 +25,7 @@
 #include "shiplap/device/cuda/ranges.hpp"
 #include "shiplap/device/execution.hpp"
 #include "shiplap/device/host_agents.hpp"
+#include "shiplap/device/host_work.hpp"
 #include "shiplap/device/list_check.hpp"
 #include "shiplap/device/memory.hpp"
 #include "shiplap/schedule/submission.hpp"
@@ -97,12 +98,17 @@ class CudaExecution final : public Execution {
   /// A copy or call that an agent thread performs itself.
   struct HostAction {
     bool copies = false;
+    bool past_caches = false;  ///< whether the copy is to memory that nobody reads before the end of the run
     HostCall::Kind call = HostCall::Kind::touch;
     std::byte* to = nullptr;
     const std::byte* from = nullptr;
     Bytes length;
     BufferId buffer;
     Seconds work{0};
+
+    void copy() const {
+      past_caches ? copy_past_caches(to, from, length) : static_cast<void>(std::memcpy(to, from, length.count));
+    }
   };
   /// The copies of a batch, which are submitted in one call.
   struct BatchCall {
@@ -151,6 +157,7 @@ class CudaExecution final : public Execution {
 
   // Preparation, in execution_resolve.cpp.
   void resolve(const Bindings&);
+  void make_pages_of_results(const Bindings&) const;
   void give_advice(const Bindings&);
   void make_streams();
   void make_order_events(const Submission&);

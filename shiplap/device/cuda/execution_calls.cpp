@@ -141,7 +141,7 @@ void CudaExecution::perform(const Command& command) {
   if (command.blocks)
     move_on_host(command.blocks->move);
   else if (action.copies)
-    std::memcpy(action.to, action.from, action.length.count);
+    action.copy();
   else
     call(command, action);
   mark.end = Clock::now();

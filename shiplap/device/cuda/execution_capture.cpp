@@ -130,8 +130,7 @@ void CudaExecution::capture(const Command& command, cudaStream_t origin, std::ve
 std::function<void()> CudaExecution::node_of(const Command& command) const {
   const HostAction& action = *command.host;
   if (command.blocks) return [move = command.blocks->move] { move_on_host(move); };
-  if (action.copies)
-    return [to = action.to, from = action.from, bytes = action.length.count] { std::memcpy(to, from, bytes); };
+  if (action.copies) return [action] { action.copy(); };
   const std::span<std::byte> memory(action.to, action.length.count);
   switch (action.call) {
     case HostCall::Kind::touch:

@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/device/cuda/callers_gpu.hpp"
 #include "shiplap/device/cuda/execution.hpp"
 #include "shiplap/device/cuda/gpu_facts.hpp"
-#include "shiplap/device/cuda/host_memory.hpp"
+#include "shiplap/device/cuda/host_pages.hpp"
+#include "shiplap/device/cuda/numa.hpp"
 #include "shiplap/device/cuda/requirements.hpp"
 #include "shiplap/schedule/validate.hpp"
 
@@ -45,8 +47,22 @@ CudaExecution::CudaExecution(const Schedule& schedule, const Bindings& bindings,
   select(gpus_.gpus.front());
   require_fitting(schedule_, bindings, gpus_, api_);
   if (!schedule_.lists.empty() || !bindings.lists.empty()) lists_.emplace(schedule_, bindings);
+  make_pages_of_results(bindings);
   resolve(bindings);
   name_ranges();
+}
+
+// A copy into memory without pages would wait for each of them.
+void CudaExecution::make_pages_of_results(const Bindings& bindings) const {
+  std::set<BufferId> results;
+  for (const Op& op : schedule_.ops) {
+    if (const auto* copy = std::get_if<Copy>(&op.what)) results.insert(copy->to.buffer);
+    if (const auto* copy = std::get_if<HostCopy>(&op.what)) results.insert(copy->to.buffer);
+  }
+  for (const BufferId id : results)
+    if (const Buffer& buffer = schedule_.buffers[id.index()];
+        buffer.memory == MemoryKind::pageable && bindings.buffers[id.index()] != nullptr)
+      make_missing_pages({bindings.buffers[id.index()], buffer.size.count});
 }
 
 // The host does not submit the ops of a graph one by one, so for a graph only the run has an NVTX name. This is called
@@ -270,6 +286,7 @@ void CudaExecution::resolve_op(const Op& op, const Bindings& bindings, Command& 
       command.blocks->batch = std::make_unique<BatchArrays>(blocks->count);
   } else if (const auto* host = std::get_if<HostCopy>(&op.what)) {
     command.host = HostAction{.copies = true,
+                              .past_caches = schedule_.buffers[host->to.buffer.index()].memory == MemoryKind::pageable,
                               .to = address(host->to),
                               .from = address(host->from),
                               .length = host->from.length,

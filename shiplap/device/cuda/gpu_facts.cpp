@@ -9,7 +9,7 @@
 #include <fstream>
 
 #include "shiplap/device/cuda/check.hpp"
-#include "shiplap/device/cuda/host_memory.hpp"
+#include "shiplap/device/cuda/numa.hpp"
 #include "shiplap/profile/topology.hpp"
 
 namespace shiplap {

@@ -2,6 +2,7 @@
 
 #include "shiplap/device/cuda/check.hpp"
 #include "shiplap/device/cuda/handles.hpp"
+#include "shiplap/device/cuda/host_pages.hpp"
 #include "shiplap/device/pinned_regions.hpp"
 
 namespace shiplap {
@@ -38,6 +39,7 @@ PinnedRegions::Functions functions_for(const Api& api, std::byte* data, Bytes si
   return {.is_pinned = [=, &api] { return type_of_range(api, data, size, context) != cudaMemoryTypeUnregistered; },
           .pin =
               [=, &api] {
+                make_missing_pages({data, size.count});  // the call would make them one after another
                 const cudaError_t error =
                     api.host_register(data, size.count, cudaHostRegisterPortable | cudaHostRegisterMapped);
                 if (error != cudaSuccess) fail_call(api, error, "cudaHostRegister", context());

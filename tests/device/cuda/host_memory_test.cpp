@@ -21,6 +21,7 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/device/cuda/cuda_device.hpp"
+#include "shiplap/device/cuda/numa.hpp"
 #include "shiplap/device/host_work.hpp"
 #include "tests/device/cuda/fake_api.hpp"
 #include "tests/support/message_of.hpp"
