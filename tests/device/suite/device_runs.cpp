@@ -306,6 +306,15 @@ TEST_P(DeviceErrors, of_bindings_that_do_not_fit_the_schedule_name_the_numbers_o
   EXPECT_THAT(message_of<Unsupported>([&] { device->prepare(schedule, empty); }), HasSubstr("invert"));
 }
 
+TEST_P(DeviceErrors, of_a_time_limit_below_zero_come_before_anything_moves) {
+  const TransferMemory memory = memory_for(three_streams_inverting());
+  const auto execution = device->prepare(three_streams_inverting(), memory.bindings);
+  EXPECT_THROW(execution->run({.limit = Seconds{-1}}), UsageError);
+  EXPECT_TRUE(memory.is_untouched(0));
+  execution->run({.limit = Seconds{10}});
+  memory.expect_output();
+}
+
 TEST_P(DeviceErrors, of_runs_that_cannot_be_held_come_before_anything_moves) {
   Schedule pageable = three_streams_inverting();
   pageable.buffers[0].memory = MemoryKind::pageable;
