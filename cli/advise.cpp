@@ -194,6 +194,7 @@ void add_advise(CLI::App& app, std::vector<std::string> program) {
       "The exit status is that of PROGRAM. What was recorded are the command line, names, sizes, addresses, times, and "
       "hashes of samples "
       "of what is copied to the GPU, never contents. docs/how-to/advise.md explains the advice.");
+  declare_program(*command, program);
   command->callback([flags, file, program = std::move(program)] { run_advise(*file, program, *flags); });
 }
 

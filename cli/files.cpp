@@ -32,12 +32,18 @@ std::map<const CLI::Option*, Declaration>& declarations() {
   return all;
 }
 
-/// A file of the command line, and the option that names it; "stdout" where no option does.
+/// A file of the command line, and the option that names it; "stdout" or "PROGRAM" where no option does.
 struct NamedFile {
   std::string flag;
   FileUse use;
   fs::path path;
 };
+
+/// The files of recorded programs, by command.
+std::map<const CLI::App*, std::vector<NamedFile>>& files_of_programs() {
+  static std::map<const CLI::App*, std::vector<NamedFile>> all;
+  return all;
+}
 
 /// A folder as a user may have written it, without the '/' that means all that is in a folder.
 fs::path without_last_slash(fs::path path) {
@@ -53,6 +59,8 @@ void add_named_files(const CLI::App& command, std::vector<NamedFile>& files) {
       for (fs::path& path : named ? named(value) : std::vector{without_last_slash(value)})
         if (!path.empty()) files.push_back({option->get_name(), use, std::move(path)});
   }
+  if (const auto of_program = files_of_programs().find(&command); of_program != files_of_programs().end())
+    files.insert(files.end(), of_program->second.begin(), of_program->second.end());
   for (const CLI::App* subcommand : command.get_subcommands()) add_named_files(*subcommand, files);
 }
 
@@ -80,6 +88,15 @@ std::string shown(const NamedFile& file) { return fmt::format("{} {}", file.flag
 CLI::Option* declare_file(CLI::Option* option, FileUse use, NamedFiles named) {
   declarations()[option] = {use, std::move(named)};
   return option;
+}
+
+void declare_program(const CLI::App& command, const std::vector<std::string>& words) {
+  for (const std::string& word : words) {
+    std::error_code unknown;
+    const bool is_found_in_path = &word == &words.front() && word.find('/') == std::string::npos;
+    if (!is_found_in_path && fs::is_regular_file(word, unknown))
+      files_of_programs()[&command].push_back({"PROGRAM", FileUse::read, word});
+  }
 }
 
 const FileUse* declared_use(const CLI::Option* option) {

@@ -26,6 +26,8 @@ using NamedFiles = std::function<std::vector<std::filesystem::path>(const std::s
 /// Declares what the command does with the file that the option names, or with those that `named` finds when the
 /// command line has been parsed. Returns the option.
 CLI::Option* declare_file(CLI::Option*, FileUse, NamedFiles named = {});
+/// Declares that the command runs a program with this command line, whose words may be files that it reads.
+void declare_program(const CLI::App& command, const std::vector<std::string>& words);
 /// The use of the files of an option; nullptr when none is declared.
 const FileUse* declared_use(const CLI::Option*);
 

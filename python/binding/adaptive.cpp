@@ -20,6 +20,7 @@ struct PyAdaptive {
   PyNode node;
   PyJob job;
   WithoutGil<Adaptive> adaptive;
+  bool in_use = false;  ///< see SingleUse
 };
 std::vector<nb::object>& held_of(PyAdaptive& adaptive) { return adaptive.job.held; }
 
@@ -49,6 +50,7 @@ PyAdaptive make(const PyNode& node, const PyJob& given, std::uint32_t in_flight,
 }
 
 AdaptiveReport run(PyAdaptive& self, nb::object source, nb::object sink) {
+  const SingleUse use(self.in_use);
   const auto fill = [&](Batch& batch) {
     const GilTaken taken;
     return called_by_library([&] {

@@ -101,6 +101,24 @@ class WithoutGil {
   std::unique_ptr<T> object_;
 };
 
+/// The use of an object by one thread, while it lives. Throws UsageError for an object that is in use. The GIL guards
+/// the mark, so whoever makes or destroys a use holds it.
+class SingleUse {
+ public:
+  explicit SingleUse(bool& in_use) : in_use_(in_use) {
+    if (std::exchange(in_use_, true))
+      throw UsageError(
+          "this object is running already, and one run at a time may use its memory: wait for its end, or make another "
+          "object");
+  }
+  ~SingleUse() { in_use_ = false; }
+  SingleUse(const SingleUse&) = delete;
+  SingleUse& operator=(const SingleUse&) = delete;
+
+ private:
+  bool& in_use_;
+};
+
 /// Throws the exception of Python that is nested in `error`, at any depth, if there is one. `error` is being handled.
 inline void rethrow_python_error(const std::exception& error) {
   if (dynamic_cast<const nb::python_error*>(&error) != nullptr) throw;

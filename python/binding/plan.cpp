@@ -33,6 +33,7 @@ struct PyPlan {
 struct PyPrepared {
   PyPlan plan;  ///< keeps the device and the arrays
   WithoutGil<Prepared> prepared;
+  bool in_use = false;  ///< see SingleUse
 };
 
 std::vector<nb::object>& held_of(PyPlan& plan) { return plan.job.held; }
@@ -131,6 +132,7 @@ std::string picture_of(const PyPlan& self) {
 }
 
 double seconds_of_run(PyPrepared& self, double limit) {
+  const SingleUse use(self.in_use);
   const Seconds time = interruptible([&](const std::function<bool()>& stop) {
     return self.prepared->run({.stop = stop, .limit = Seconds{limit}}).timeline.makespan;
   });
@@ -174,6 +176,7 @@ void bind_plan(nb::module_& m) {
            [](PyPrepared& self, const std::string& name) { with_python_errors([&] { self.prepared->changed(name); }); })
       .def("fetch",
            [](PyPrepared& self, const std::string& name) {
+             const SingleUse use(self.in_use);
              interruptible([&](const std::function<bool()>& stop) {
                self.prepared->fetch(name, {.stop = stop});
                return true;

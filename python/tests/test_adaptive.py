@@ -1,3 +1,5 @@
+import threading
+
 import numpy as np
 import pytest
 
@@ -52,6 +54,31 @@ def test_an_exception_in_the_source_or_the_sink_ends_the_run_and_the_next_one_wo
 
     with pytest.raises(ValueError, match="the disk is full"):
         adaptive.run(lambda number, x, y: number < 3, refuses)
+    assert adaptive.run(lambda number, x, y: number < 3).batches == 3
+
+
+def test_a_second_run_is_refused_while_one_is_in_flight(node):
+    adaptive = shiplap.Adaptive(node, batch())
+    seen = []
+
+    def runs_again():
+        try:
+            seen.append(adaptive.run(lambda number, x, y: number < 3))
+        except shiplap.UsageError as error:
+            seen.append(error)
+
+    def source(number, x, y):
+        x[:] = number
+        if number == 0:
+            thread = threading.Thread(target=runs_again)
+            thread.start()
+            thread.join()
+            runs_again()
+        return number < 5
+
+    assert adaptive.run(source).batches == 5
+    assert len(seen) == 2
+    assert all(isinstance(error, shiplap.UsageError) for error in seen)
     assert adaptive.run(lambda number, x, y: number < 3).batches == 3
 
 

@@ -82,6 +82,7 @@ def test_anything_else_that_is_wrong_is_an_error_of_shiplap(node, job):
         lambda: node.movers(()),
         lambda: node.movers(regular=1),
         lambda: node.save_profile(3),
+        lambda: shiplap.Node("virtual:h100"),
         lambda: shiplap.Node.load_or_measure(3),
         lambda: shiplap.Node.load_or_measure("virtual:h100", say=3),
         lambda: shiplap.Node.from_profile(None),

@@ -134,14 +134,14 @@ class OpMaker {
     ops_.push_back(std::move(placed));
   }
 
-  /// Removes ops before an event of another GPU with the same number: they ended after the waiting op had begun.
+  /// Removes ops that ended after the waiting op had begun: those before an event of another GPU with the same number,
+  /// and those of waits through a stream that is not ordered with the default stream after all.
   void drop_what_was_not_meant(StreamOfGpu stream, std::uint64_t begin, std::vector<std::size_t>& after) {
-    const auto doubtful = doubtful_waits_.find(stream);
-    if (doubtful == doubtful_waits_.end()) return;
+    std::vector<std::size_t> doubtful = waits_through_default(stream);
+    if (const auto own = doubtful_waits_.extract(stream)) append(doubtful, own.mapped());
     std::erase_if(after, [&](std::size_t op) {
-      return ops_[op].end > begin && std::ranges::find(doubtful->second, op) != doubtful->second.end();
+      return ops_[op].end > begin && std::ranges::find(doubtful, op) != doubtful.end();
     });
-    doubtful_waits_.erase(doubtful);
   }
 
   void describe(const Call& call, Nanoseconds span, PlacedOp& placed) {
@@ -226,6 +226,20 @@ class OpMaker {
       if (const auto last = last_of_stream_.find({stream.gpu, 0}); last != last_of_stream_.end())
         awaited.push_back(last->second);
     }
+    append(awaited, waits_through_default(stream));
+    return awaited;
+  }
+
+  /// What the default stream waits for through streams that are ordered with it and have had no op since their wait;
+  /// for such a stream, what it waits for through the default stream.
+  std::vector<std::size_t> waits_through_default(StreamOfGpu stream) const {
+    std::vector<std::size_t> awaited;
+    for (const auto& [other, waits] : stream_waits_) {
+      const StreamOfGpu ordered = stream.number == 0 ? other : stream;
+      const bool is_default = stream.number == 0 || other.number == 0;
+      if (is_default && other != stream && other.gpu == stream.gpu && ordered_.contains(ordered))
+        append(awaited, waits);
+    }
     return awaited;
   }
 
@@ -263,6 +277,14 @@ class OpMaker {
     return ops;
   }
 
+  /// Removes ops that ended before a later one of their stream began, which many waits of an idle stream add up to.
+  void keep_last_of_each_stream(std::vector<std::size_t>& ops) const {
+    std::map<StreamOfGpu, std::size_t> last;
+    for (const std::size_t op : ops) last[stream_of(ops_[op])] = std::max(last[stream_of(ops_[op])], op);
+    ops.clear();
+    for (const auto& [stream, op] : last) ops.push_back(op);
+  }
+
   /// The ops before all events of this number. Exports of nsys number the events of each GPU alike, and a wait does not
   /// say of which GPU its event is.
   std::vector<std::size_t> before_event(std::uint64_t event) const {
@@ -292,7 +314,10 @@ class OpMaker {
       case RecordedOrder::Kind::stream_wait:
         for (const StreamOfGpu stream : streams_of(order)) {
           append(stream_waits_[stream], before_event(order.event));
-          if (is_of_several_gpus(order.event)) append(doubtful_waits_[stream], before_event(order.event));
+          if (is_of_several_gpus(order.event))
+            append(doubtful_waits_[stream], before_event(order.event));
+          else
+            keep_last_of_each_stream(stream_waits_[stream]);
         }
         return std::nullopt;
       case RecordedOrder::Kind::event_wait:

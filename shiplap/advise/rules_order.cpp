@@ -132,13 +132,15 @@ std::optional<ChangedStep> drop_waits(const ProgramStep& step, const Profile&) {
   for (std::size_t i = 0; i < step.ops.size(); ++i) {
     const StepOp& op = step.ops[i];
     const bool of_this_step = std::ranges::all_of(op.after, [](const EarlierOp& e) { return e.steps == 0; });
-    if (op.kind == StepOp::Kind::wait && !results.any() && of_this_step && !op.after.empty()) {
+    const bool is_needless = op.kind == StepOp::Kind::wait && of_this_step && !op.after.empty() && !results.any() &&
+                             !results.are_awaited_by(i);
+    results.perform(i);
+    if (is_needless) {
       edit.leave_out(i);
       ++dropped;
-      continue;
+    } else {
+      edit.keep(i);
     }
-    results.perform(i);
-    edit.keep(i);
   }
   if (dropped == 0) return std::nullopt;
   return ChangedStep{

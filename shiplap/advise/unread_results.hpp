@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <vector>
@@ -22,10 +24,10 @@ class UnreadResults {
 
   /// Performs the op: it may bring results, or its thread may have waited for some.
   void perform(std::size_t op);
-  /// Whether the host has not waited for some results.
+  /// Whether no thread of the host has waited for some results.
   bool any() const { return !unread_.empty(); }
-  /// Whether a wait of the host is one for results that it has not waited for. Whoever waits for an op waits for what
-  /// came before it in its stream, and for all that these waited for.
+  /// Whether a wait is one for results that its thread has not waited for. Whoever waits for an op waits for what came
+  /// before it in its stream, and for all that these waited for.
   bool are_awaited_by(std::size_t wait) const;
 
  private:
@@ -34,14 +36,14 @@ class UnreadResults {
 
   const StepOp& op_at(Position) const;
   std::optional<Position> earlier(Position of, const EarlierOp&) const;
-  /// The ops that have ended when this one has, without those in `ended_`.
-  std::set<Position> ended_with(const std::vector<Position>&) const;
+  /// The ops that have ended when these have, without those of which the thread knows it.
+  std::set<Position> ended_with(const std::vector<Position>&, std::uint32_t thread) const;
   std::vector<Position> awaited_by(Position wait) const;
   void perform_at(Position);
 
   const ProgramStep& step_;
   std::vector<std::optional<Position>> before_in_stream_;  ///< by position
-  std::vector<bool> ended_;                                ///< the host knows that the op has ended, by position
+  std::map<std::uint32_t, std::set<Position>> ended_;      ///< the ops of which a thread knows that they have ended
   std::set<Position> unread_;
 };
 

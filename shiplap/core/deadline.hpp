@@ -23,8 +23,9 @@ class Deadline {
   Deadline() = default;
   /// The deadline passes when `now` reaches `at`.
   explicit Deadline(Seconds at, std::function<Seconds()> now = steady_time);
-  /// The deadline that passes when this time has gone by; 0: none.
-  static Deadline in(Seconds limit) { return limit > Seconds{0} ? Deadline(steady_time() + limit) : Deadline(); }
+  /// The deadline that passes when this time has gone by; 0: none. Throws UsageError for what is no time limit: a
+  /// number below 0, which is often what is left of a limit that has passed, or none at all.
+  static Deadline in(Seconds limit);
 
   bool passed() const { return left() <= Seconds{0}; }
   /// Time that is left, negative after the deadline, and infinite without one.

@@ -8,6 +8,8 @@
 namespace shiplap {
 namespace {
 
+constexpr std::size_t most_meant = 4;
+
 /// The number of letters to insert, to leave out, to replace or to swap with the next one (the optimal string alignment
 /// distance).
 std::size_t edits_between(std::string_view one, std::string_view other) {
@@ -39,7 +41,8 @@ std::vector<std::string> names_like(std::string_view given, const std::vector<st
 
 std::string did_you_mean(std::string_view given, const std::vector<std::string>& known) {
   const std::vector<std::string> meant = names_like(given, known);
-  return meant.empty() ? "" : fmt::format("did you mean {}? ", fmt::join(meant, " or "));
+  // A beginning that many names have says nothing of which one was meant.
+  return meant.empty() || meant.size() > most_meant ? "" : fmt::format("did you mean {}? ", fmt::join(meant, " or "));
 }
 
 }  // namespace shiplap

@@ -95,8 +95,9 @@ void KeptArrays::fetch(std::string_view array, const RunOptions& options) {
 }
 
 void KeptArrays::fetch(const RunOptions& options) {
+  const Seconds began = steady_time();
   for (Kept& array : arrays_)
-    if (array.to_host != nullptr) fetch(array, options);
+    if (array.to_host != nullptr) fetch(array, left_of(options, began));
 }
 
 void KeptArrays::fetch(Kept& array, const RunOptions& options) {

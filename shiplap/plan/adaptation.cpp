@@ -45,6 +45,11 @@ Adaptation::Adaptation(SteadyTable table, const AdaptationOptions& options)
   if (table_.choices.empty()) throw Error("there is no choice to adapt among");
   if (options_.observe_every == 0)
     throw UsageError("`observe_every` 0: give the number of batches of which one has its kernels observed, at least 1");
+  for (const auto& [name, value] : {std::pair{"tolerance", options_.tolerance},
+                                    {"least_gain", options_.least_gain},
+                                    {"explore", options_.explore},
+                                    {"latency_limit", options_.latency_limit.count()}})
+    if (!(value >= 0)) throw UsageError(fmt::format("`{}` {}: give a number of 0 or more", name, value));
   current_ = best();
   learned_kernels_.set(current_, 1, 0);
   begin_trial(current_);

@@ -110,7 +110,7 @@ struct AdaptationOptions {
 class Adaptation final : public Policy {
  public:
   /// Begins with the choice that is predicted to be best. Throws Error for a table without choices, UsageError for
-  /// `observe_every` 0.
+  /// `observe_every` 0, and for other options that are below 0 or not numbers.
   explicit Adaptation(SteadyTable, const AdaptationOptions& = {});
 
   std::uint32_t choice(std::uint64_t) override { return current_; }

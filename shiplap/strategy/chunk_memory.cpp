@@ -32,6 +32,7 @@ ChunkMemory::ChunkMemory(Schedule& schedule, const Job& job, const Choice& choic
 
 void ChunkMemory::choose_slots(const Choice& choice, const Limits& limits, std::uint32_t chunks) {
   Bytes fixed;
+  Bytes shared;  ///< part of `fixed` for what neighbouring chunks share
   Bytes per_slot;
   for (std::size_t a = 0; a < job_.arrays.size(); ++a) {
     if (stays(job_.arrays[a].role)) {
@@ -40,6 +41,7 @@ void ChunkMemory::choose_slots(const Choice& choice, const Limits& limits, std::
       const DeviceRing::Sizes sizes = DeviceRing::sizes(reaches_[a], alignment());
       per_slot += sizes.slot;
       fixed += sizes.extra;
+      shared += sizes.extra;
     }
   }
   const std::uint64_t fits = limits.slots(fixed, per_slot, chunks);
@@ -47,9 +49,10 @@ void ChunkMemory::choose_slots(const Choice& choice, const Limits& limits, std::
       choice.ring == 0 ? std::min<std::uint64_t>(chunks, fits) : std::min<std::uint64_t>(choice.ring, chunks);
   if (wanted == 0 || wanted > fits) {
     const std::uint64_t slots = std::max<std::uint64_t>(wanted, 1);
-    const char* remedy = fixed > limits.device_memory ? "allow more device memory, or make the arrays that stay on the "
-                                                        "GPU smaller"
-                         : choice.ring > 1            ? "use a smaller ring or more chunks"
+    const char* remedy = shared >= limits.device_memory ? "allow more device memory, or have the chunks share less"
+                         : fixed > limits.device_memory
+                             ? "allow more device memory, or make the arrays that stay on the GPU smaller"
+                         : choice.ring > 1 ? "use a smaller ring or more chunks"
                          : find_strategy(choice.strategy).chunked && chunks < job_.items ? "use more chunks"
                                                                                          : "allow more device memory";
     throw Error(fmt::format("{} in {} chunk{} needs {} of device memory for {} ring slot{}, but {} may be used; {}",

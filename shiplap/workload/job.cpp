@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <exception>
 #include <limits>
+#include <new>
 #include <span>
 
 #include "shiplap/core/error.hpp"
@@ -294,6 +296,29 @@ ByteRange owned_bytes(const Job& job, const Array& array, ItemRange range) {
   return {Bytes{begin}, Bytes{at(range.first + range.count) - begin}};
 }
 
+namespace {
+
+/// The elements that the mapping of the array gives the items. What it throws gets the names of the job and the array.
+ElementRange mapped_elements(const Job& job, const Array& array, ItemRange range) {
+  const auto named = [&](const char* what) {
+    return Error(fmt::format("{}: the mapping of {} threw for the items [{}, {}): {}", job.name, array.name,
+                             range.first, range.first + range.count, what));
+  };
+  try {
+    return array.reach.elements(range);
+  } catch (const Error&) {
+    throw;
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& error) {
+    std::throw_with_nested(named(error.what()));
+  } catch (...) {
+    std::throw_with_nested(named("something that says nothing of itself (no std::exception)"));
+  }
+}
+
+}  // namespace
+
 ByteRange reach_of(const Job& job, const Array& array, ItemRange range) {
   if (stays(array.role)) return {Bytes{0}, array.size};
   if (!array.reach.elements) {
@@ -301,7 +326,7 @@ ByteRange reach_of(const Job& job, const Array& array, ItemRange range) {
     const std::uint64_t end = range.first + range.count;
     return owned_bytes(job, array, {first, std::min(job.items - end, array.reach.after) + end - first});
   }
-  const ElementRange elements = array.reach.elements(range);
+  const ElementRange elements = mapped_elements(job, array, range);
   const std::uint64_t all = array.size.count / array.element.count;
   if (elements.first > all || elements.count > all - elements.first)
     throw UsageError(fmt::format("{}: the mapping of {} gives the items [{}, {}) the elements [{}, {}), and it has {}",

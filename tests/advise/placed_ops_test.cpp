@@ -196,6 +196,52 @@ TEST(PlacedOps, wait_through_events_that_are_recorded_in_streams_without_work) {
 }
 
 // Exports of nsys number the events of each GPU alike.
+/// A long kernel in stream 3, which the default stream overlaps, and its event. Stream 2 was never seen to overlap with
+/// the default stream.
+MadeRecording kernel_beside_default_stream() {
+  MadeRecording made;
+  made.launch(0, 10, 20, 2);
+  made.launch(3, 25, 30, 0);
+  made.launch(6, 31, 90, 3, "long");
+  made.launch(7, 40, 50, 0, "default");
+  made.order(made.call("cudaEventRecord", 10, 11), Kind::record, 3, 5);
+  return made;
+}
+
+TEST(PlacedOps, wait_through_the_default_stream_and_through_streams_that_are_ordered_with_it) {
+  for (const std::uint32_t waiting : {0u, 2u}) {
+    const std::uint32_t next = 2 - waiting;
+    for (const bool by_host : {false, true}) {
+      MadeRecording made = kernel_beside_default_stream();
+      made.order(made.call("cudaStreamWaitEvent", 12, 13), Kind::stream_wait, waiting, 5);
+      if (by_host)
+        made.order(made.call("cudaStreamSynchronize", 14, 95), Kind::host_wait, next);
+      else
+        made.launch(16, 100, 110, next);
+      const PlacedOps placed = placed_ops(made.recording);
+      EXPECT_THAT(awaited(placed, 4), ::testing::Contains("long")) << "stream " << next;
+    }
+    MadeRecording made = kernel_beside_default_stream();
+    made.order(made.call("cudaStreamWaitEvent", 12, 13), Kind::stream_wait, waiting, 5);
+    made.launch(16, 60, 70, next);
+    EXPECT_THAT(awaited(placed_ops(made.recording), 4), ::testing::Not(::testing::Contains("long")))
+        << "it ran while the long one did";
+  }
+}
+
+TEST(PlacedOps, wait_for_the_last_op_of_each_stream_however_often_an_idle_stream_has_waited) {
+  MadeRecording made;
+  for (int i = 0; i < 3000; ++i) {
+    const double at = 40.0 * i;
+    made.launch(at, at + 10, at + 20, 1, std::to_string(i));
+    made.order(made.call("cudaEventRecord", at + 3, at + 4), Kind::record, 1, 5);
+    made.order(made.call("cudaStreamWaitEvent", at + 5, at + 6), Kind::stream_wait, 2, 5);
+    made.order(made.call("cudaStreamSynchronize", at + 7, at + 21), Kind::host_wait, 2);
+  }
+  const PlacedOps placed = placed_ops(made.recording);
+  EXPECT_THAT(awaited(placed, placed.ops.size() - 1), ElementsAre("2999"));
+}
+
 TEST(PlacedOps, wait_for_an_event_whose_number_several_gpus_have_as_far_as_it_had_ended) {
   MadeRecording made;
   made.kernel_on(0, 7, 0, 10, 5010, "long");

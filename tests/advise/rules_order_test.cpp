@@ -242,6 +242,19 @@ TEST(DropWaits, drops_a_wait_where_the_step_before_has_waited_for_its_results) {
 }
 
 // A copy in of stream 2 begins after the results of stream 1, so a wait for it is a wait for these.
+TEST(DropWaits, keeps_the_wait_of_each_thread_for_results_that_it_reads) {
+  MadeStep made;
+  made.out(1_MiB);
+  made.wait({{0, 0}});
+  made.wait({{0, 0}});
+  made.last().thread = 1;
+  made.wait({{0, 0}});
+  made.last().thread = 1;
+  const auto change = drop_waits(made.step, planted_profile());
+  ASSERT_TRUE(change);
+  EXPECT_EQ(letters_of(change->step), "oww");
+}
+
 TEST(CopyAsynchronously, keeps_a_wait_through_which_results_of_another_stream_are_waited_for) {
   MadeStep made;
   made.kernel(milliseconds(1), 1);

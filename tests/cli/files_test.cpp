@@ -163,6 +163,17 @@ TEST_F(FilesOfCommands, that_a_command_writes_beside_the_named_one_count_too) {
   expect_refused(sh("$SHIPLAP measure --device virtual:./a.partial -o a"), 64, {"would be lost"});
 }
 
+TEST_F(FilesOfCommands, of_a_recorded_program_are_not_replaced) {
+  const std::string program = "#!/bin/sh\nexit 7\n";
+  for (const std::string option : {"--record", "--svg", "--trace"})
+    for (const std::string words : {"./app", "sh app", "sh -e app"}) {
+      write("app", program);
+      expect_refused(sh("chmod +x app; $SHIPLAP advise " + option + " ./app -- " + words), 64, {"would be lost"});
+      EXPECT_EQ(read(folder / "app"), program);
+    }
+  EXPECT_NE(sh("$SHIPLAP advise --record sh -- sh ./app").code, 64) << "the shell is not in this folder";
+}
+
 TEST_F(FilesOfCommands, of_reproductions_are_all_that_go_into_the_folder) {
   fs::create_directories(folder / "out" / "harris2012");
   if (sh("$SHIPLAP reproduce").code != 0) GTEST_SKIP() << "built without experiments";

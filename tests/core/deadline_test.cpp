@@ -9,6 +9,8 @@
 #include <ctime>
 #include <limits>
 
+#include "shiplap/core/error.hpp"
+
 namespace shiplap {
 namespace {
 
@@ -26,6 +28,12 @@ TEST(Deadline, passes_when_its_clock_reaches_it) {
 TEST(Deadline, never_passes_when_none_was_given) {
   EXPECT_FALSE(Deadline().passed());
   EXPECT_TRUE(std::isinf(Deadline().left().count()));
+}
+
+TEST(Deadline, of_a_limit_that_is_no_time_is_refused) {
+  for (const double limit : {-1.0, -1e-9, std::nan("")}) EXPECT_THROW(Deadline::in(Seconds{limit}), UsageError);
+  EXPECT_TRUE(std::isinf(Deadline::in(Seconds{0}).left().count()));
+  EXPECT_FALSE(Deadline::in(Seconds{std::numeric_limits<double>::infinity()}).passed());
 }
 
 TEST(TimeSince1970, is_that_of_the_system) {

@@ -17,6 +17,7 @@ TEST(Spelling, finds_names_with_a_letter_more_less_or_swapped) {
 TEST(Spelling, asks_whether_a_name_was_meant) {
   EXPECT_EQ(did_you_mean("stream", {"streams", "staged"}), "did you mean streams? ");
   EXPECT_EQ(did_you_mean("zero", {"streams", "staged"}), "");
+  EXPECT_EQ(did_you_mean("virtual:", {"virtual:a", "virtual:b", "virtual:c", "virtual:d", "virtual:e"}), "");
 }
 
 }  // namespace

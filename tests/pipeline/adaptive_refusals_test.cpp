@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -38,6 +39,16 @@ TEST(Adaptive, refuses_blocks_of_a_pool) {
   EXPECT_EQ(refused_adaptive(node_of(*device, planted_profile()), job),
             "scattered: an array is blocks of a pool, and adaptive runs move contiguous arrays: plan and run the job "
             "instead");
+}
+
+TEST(Adaptive, refuses_options_that_are_no_numbers_or_below_zero) {
+  const auto device = planted_gpu();
+  const Node node = node_of(*device, planted_profile());
+  for (const double wrong : {-1.0, std::nan("")})
+    for (const AdaptationOptions& options :
+         {AdaptationOptions{.tolerance = wrong}, AdaptationOptions{.least_gain = wrong},
+          AdaptationOptions{.explore = wrong}, AdaptationOptions{.latency_limit = Seconds{wrong}}})
+      EXPECT_THROW(Adaptive(node, summing(microseconds(10)), {.adaptation = options}), UsageError);
 }
 
 TEST(Adaptive, refuses_a_choice_that_its_batches_cannot_run_as) {

@@ -311,6 +311,17 @@ TEST(Ranking, says_of_arrays_that_stay_on_the_gpu_that_they_do_not_fit_and_nothi
   EXPECT_NE(said.find("make the arrays that stay on the GPU smaller"), std::string::npos) << said;
 }
 
+TEST(Ranking, says_of_a_halo_that_does_not_fit_nothing_of_arrays_that_stay_on_the_gpu) {
+  Limits limits = limits_of(planted_profile());
+  limits.device_memory = 1_MiB;
+  Job job = in_out_job(32_MiB, 32_MiB, milliseconds(3), 1024);
+  job.arrays[0].reach = {.before = 64, .after = 0, .elements = {}};
+  const std::string said =
+      message_of<Unsupported>([&] { rank(job, planted_profile(), limits, {.strategies = {"streams"}}); });
+  EXPECT_NE(said.find("allow more device memory"), std::string::npos) << said;
+  EXPECT_EQ(said.find("stay on the GPU"), std::string::npos) << said;
+}
+
 TEST(Ranking, refuses_a_number_of_gpus_that_no_node_has) {
   EXPECT_EQ(
       message_of<UsageError>([] { rank(job_of(1), planted_profile(), {.gpus = static_cast<std::uint32_t>(-1)}); }),

@@ -3,9 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <stdexcept>
+#include <string>
 
 #include "shiplap/core/error.hpp"
 #include "tests/support/jobs.hpp"
+#include "tests/support/message_of.hpp"
 
 namespace shiplap {
 namespace {
@@ -26,6 +29,20 @@ TEST(KernelCost, is_a_line_through_the_two_largest_points_and_never_below_the_sm
 TEST(KernelCost, is_proportional_with_one_point_and_refused_without_any) {
   EXPECT_NEAR(in_microseconds(KernelCost{.points = {point(100, 50)}, .origin = ""}.launch_time(10)), 5, 1e-9);
   EXPECT_THROW(KernelCost{}.launch_time(10), Error);
+}
+
+TEST(Reach, of_a_mapping_that_throws_names_the_job_the_array_and_the_items) {
+  Job job = in_out_job(1_MiB, 1_MiB, milliseconds(1), 1000);
+  for (const bool is_exception : {true, false}) {
+    job.arrays[0].reach.elements = [&](ItemRange) -> ElementRange {
+      if (is_exception) throw std::out_of_range("no such row");
+      throw 42;
+    };
+    const std::string message = message_of([&] { reach_of(job, job.arrays[0], {8, 2}); });
+    for (const std::string& part : {job.name, job.arrays[0].name, std::string("8, 10")})
+      EXPECT_NE(message.find(part), std::string::npos) << part << " in: " << message;
+    EXPECT_EQ(message.find("no such row") != std::string::npos, is_exception) << message;
+  }
 }
 
 TEST(Split, covers_all_items_once_with_pieces_that_differ_by_at_most_one) {

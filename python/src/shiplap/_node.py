@@ -91,6 +91,10 @@ class Node:
     """
 
     def __init__(self, core: _core.Node) -> None:
+        if not isinstance(core, _core.Node):
+            raise UsageError(
+                "Node() makes no node: open a device with Node.load_or_measure or Node.open, or use Node.from_profile"
+            )
         self._core = core
 
     @classmethod

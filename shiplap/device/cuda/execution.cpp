@@ -67,9 +67,9 @@ void CudaExecution::submit(const RunOptions& options) {
   leave_overdue_run();
   if (in_flight_) throw Error("a run was submitted that is still in flight: wait for it first");
   require_runnable(options);
+  deadline_ = Deadline::in(options.limit);
   if (lists_) lists_->check();
   options_ = options;
-  deadline_ = Deadline::in(options.limit);
   if (schedule_.ops.empty()) {
     began_ = submitted_ = Clock::now();
     in_flight_ = true;

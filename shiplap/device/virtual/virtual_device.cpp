@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -60,52 +61,50 @@ class Allocations {
       on_gpus_[place.index] = on_gpus_[place.index] - block->second.size;
     blocks_.erase(block);
   }
-  /// Records as pinned a pageable block of this device, or memory that the device did not allocate.
   void pin(const std::byte* data, Bytes size) {
     const std::lock_guard lock(mutex_);
-    if (const auto block = blocks_.find(data); block != blocks_.end()) pageable_[data] = block->second;
-    blocks_[data] = {.name = {}, .place = Place::host(), .memory = MemoryKind::pinned, .size = size};
+    pins_[data] = {.name = {}, .place = Place::host(), .memory = MemoryKind::pinned, .size = size};
   }
-  /// Restores the kind that the memory had before `pin`.
   void unpin(const std::byte* data) {
     const std::lock_guard lock(mutex_);
-    const auto before = pageable_.extract(data);
-    if (before.empty())
-      blocks_.erase(data);
-    else
-      blocks_[data] = before.mapped();
+    pins_.erase(data);
   }
   Bytes on_gpu(std::uint16_t gpu) const {
     const std::lock_guard lock(mutex_);
     const auto used = on_gpus_.find(gpu);
     return used == on_gpus_.end() ? Bytes{} : used->second;
   }
-  /// The block that begins at the address; nullopt for memory that the device did not allocate.
-  std::optional<Buffer> find(const std::byte* data) const {
-    const std::lock_guard lock(mutex_);
-    const auto block = blocks_.find(data);
-    return block == blocks_.end() ? std::nullopt : std::optional(block->second);
-  }
   struct Block {
     const std::byte* begin = nullptr;
+    const std::byte* end = nullptr;
     MemoryKind kind = MemoryKind::pageable;
+    bool operator==(const Block&) const = default;
   };
-  /// The block that contains the address; no begin and pageable for memory that the device neither allocated nor
-  /// pinned.
+  /// The block that contains the address; no begin and pageable for memory that the device did not allocate.
+  Block block_around(const std::byte* data) const {
+    const std::lock_guard lock(mutex_);
+    return containing(blocks_, data);
+  }
+  /// The pinned range that contains the address, or else the block.
   Block around(const std::byte* data) const {
     const std::lock_guard lock(mutex_);
-    auto block = blocks_.upper_bound(data);
-    if (block == blocks_.begin()) return {};
-    --block;
-    const bool inside =
-        static_cast<std::size_t>(data - block->first) < std::max<std::size_t>(1, block->second.size.count);
-    return inside ? Block{block->first, block->second.memory} : Block{};
+    const Block pin = containing(pins_, data);
+    return pin.begin != nullptr ? pin : containing(blocks_, data);
   }
 
  private:
+  using Blocks = std::map<const std::byte*, Buffer>;
+  static Block containing(const Blocks& blocks, const std::byte* data) {
+    const auto behind = blocks.upper_bound(data);
+    if (behind == blocks.begin()) return {};
+    const auto& [begin, block] = *std::prev(behind);
+    const bool inside = static_cast<std::size_t>(data - begin) < std::max<std::size_t>(1, block.size.count);
+    return inside ? Block{begin, begin + block.size.count, block.memory} : Block{};
+  }
+
   mutable std::mutex mutex_;
-  std::map<const std::byte*, Buffer> blocks_;
-  std::map<const std::byte*, Buffer> pageable_;  // original entries of this device's blocks that are pinned now
+  Blocks blocks_;
+  Blocks pins_;  // ranges of blocks, or of memory that the device did not allocate
   std::map<std::uint16_t, Bytes> on_gpus_;
 };
 
@@ -217,7 +216,7 @@ class VirtualDevice : public MeasurableDevice {
     const auto first = allocations_->around(data);
     if (size.count <= 1) return first.kind;
     const auto last = allocations_->around(data + size.count - 1);
-    if ((is_pinned(first.kind) || is_pinned(last.kind)) && first.begin != last.begin) throw pinned_in_part(size);
+    if ((is_pinned(first.kind) || is_pinned(last.kind)) && first != last) throw pinned_in_part(size);
     return first.kind;
   }
 
@@ -332,19 +331,21 @@ class VirtualDevice : public MeasurableDevice {
   /// Throws Error for memory of another kind than the schedule says, as the CUDA device does. On a GPU such a schedule
   /// would make copies slow or block the host without an error.
   void require_as_claimed(const Buffer& buffer, const std::byte* data) const {
-    const auto given = allocations_->find(data);
-    if (!given || buffer.size.count == 0) return;
-    const bool as_claimed = is_pinned(buffer.memory)                ? is_pinned(given->memory)
-                            : buffer.memory == MemoryKind::pageable ? given->memory != MemoryKind::managed
-                                                                    : given->memory == buffer.memory;
-    if (buffer.size > given->size)
-      throw Error(fmt::format("{}: buffer {} of {} does not fit into the {} that are bound to it", id_, buffer.name,
-                              to_string(buffer.size), to_string(given->size)));
+    const auto given = allocations_->around(data);
+    if (given.begin == nullptr || buffer.size.count == 0) return;
+    const bool as_claimed = is_pinned(buffer.memory)                ? is_pinned(given.kind)
+                            : buffer.memory == MemoryKind::pageable ? given.kind != MemoryKind::managed
+                                                                    : given.kind == buffer.memory;
     if (!as_claimed)
       throw Error(
           fmt::format("{}: buffer {} is {} memory in the schedule, and {} memory is bound to it: bind memory of the "
                       "kind that the schedule states",
-                      id_, buffer.name, to_string(buffer.memory), to_string(given->memory)));
+                      id_, buffer.name, to_string(buffer.memory), to_string(given.kind)));
+    const auto there = is_pinned(buffer.memory) ? given : allocations_->block_around(data);
+    const Bytes room{static_cast<std::uint64_t>(there.end - data)};
+    if (there.begin != nullptr && buffer.size > room)
+      throw Error(fmt::format("{}: buffer {} of {} does not fit into the {} that are bound to it", id_, buffer.name,
+                              to_string(buffer.size), to_string(room)));
   }
 
   /// The NUMA node of Place::host(), that of the first GPU's first link; any_numa_node when the profile has none.

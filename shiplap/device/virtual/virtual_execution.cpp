@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "shiplap/core/deadline.hpp"
 #include "shiplap/core/error.hpp"
 #include "shiplap/device/move_blocks.hpp"
 #include "shiplap/schedule/succession.hpp"
@@ -107,6 +108,7 @@ void VirtualExecution::submit(const RunOptions& options) {
     throw Unsupported(
         "an execution that shares its streams cannot be held: run it without holding, or prepare it with streams of "
         "its own");
+  static_cast<void>(Deadline::in(options.limit));  // refuses what is no time limit
   if (lists_) lists_->check();
   limit_ = options.limit;
   const std::optional<Schedule> told = perform(options);

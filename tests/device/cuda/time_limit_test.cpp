@@ -2,9 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "shiplap/core/deadline.hpp"
 #include "shiplap/core/error.hpp"
@@ -12,6 +14,7 @@
 #include "shiplap/device/cuda/gate.hpp"
 #include "shiplap/pipeline/prepared.hpp"
 #include "shiplap/pipeline/run_async.hpp"
+#include "shiplap/workload/described_job.hpp"
 #include "tests/device/cuda/fake_api.hpp"
 #include "tests/device/cuda/fault_memory.hpp"
 #include "tests/device/suite/transfers.hpp"
@@ -124,6 +127,37 @@ TEST_F(TimeLimit, holds_for_a_stream_of_the_caller_that_never_ends) {
                     HasSubstr("the run has not begun")));
   EXPECT_EQ(fake_cuda().count("memcpy_async"), 0u);
   EXPECT_FALSE(prepared.overdue());
+}
+
+// Each copy ends 30 ms after its call, within the limit for all of them.
+TEST_F(TimeLimit, holds_for_all_arrays_that_are_fetched_together) {
+  using Clock = std::chrono::steady_clock;
+  static Api below;
+  static Clock::time_point recorded;
+  static std::chrono::milliseconds copy_time;
+  below = api;
+  copy_time = {};
+  api.event_record = [](cudaEvent_t event, cudaStream_t stream) {
+    recorded = Clock::now();
+    return below.event_record(event, stream);
+  };
+  api.event_query = [](cudaEvent_t event) {
+    return Clock::now() - recorded < copy_time ? cudaErrorNotReady : below.event_query(event);
+  };
+  testing::FakeCuda::busy = false;
+  std::vector<float> a(64);
+  std::vector<float> b(64);
+  Job job = Job{64, "states"}
+                .kept_state("a", a)
+                .kept_state("b", b)
+                .kernel_time(milliseconds(1))
+                .kernel([](CUstream_st*, Chunk, auto, auto) {});
+  for (Array& array : job.arrays) array.memory = MemoryKind::pageable;
+  Prepared prepared =
+      prepare(*device, job, {.strategy = "pageable", .chunks = 1}, {.device_memory = Bytes{fake_cuda().free_memory}});
+  prepared.run();
+  copy_time = std::chrono::milliseconds(30);
+  EXPECT_THROW(prepared.fetch({.limit = milliseconds(45)}), TimedOut);
 }
 
 TEST_F(TimeLimit, is_not_needed_to_cancel_a_run_that_waits_for_the_callers_stream) {

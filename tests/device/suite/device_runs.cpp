@@ -306,6 +306,15 @@ TEST_P(DeviceErrors, of_bindings_that_do_not_fit_the_schedule_name_the_numbers_o
   EXPECT_THAT(message_of<Unsupported>([&] { device->prepare(schedule, empty); }), HasSubstr("invert"));
 }
 
+TEST_P(DeviceErrors, of_a_time_limit_below_zero_come_before_anything_moves) {
+  const TransferMemory memory = memory_for(three_streams_inverting());
+  const auto execution = device->prepare(three_streams_inverting(), memory.bindings);
+  EXPECT_THROW(execution->run({.limit = Seconds{-1}}), UsageError);
+  EXPECT_TRUE(memory.is_untouched(0));
+  execution->run({.limit = Seconds{10}});
+  memory.expect_output();
+}
+
 TEST_P(DeviceErrors, of_runs_that_cannot_be_held_come_before_anything_moves) {
   Schedule pageable = three_streams_inverting();
   pageable.buffers[0].memory = MemoryKind::pageable;
@@ -511,6 +520,33 @@ std::vector<std::pair<std::string, std::function<void(TestedDevice&)>>> uses() {
        [run](TestedDevice& tested) { run(tested, three_streams_inverting(), {.trace = Trace::events}, false); }},
       {"run of host threads", [run](TestedDevice& tested) { run(tested, host_agents_inverting(), {}, false); }},
       {"failed run", [run](TestedDevice& tested) { run(tested, three_streams_inverting(), {}, true); }},
+      {"runs of every other kind of schedule",
+       [run](TestedDevice& tested) {
+         for (const Schedule& schedule :
+              {stream_per_chunk_inverting(), ring_of_one_chunk_inverting(), blocks_inverting(), prefetches_inverting(),
+               advised_inverting(), host_copies_inverting(), as_graph(three_streams_inverting())})
+           run(tested, schedule, {}, false);
+       }},
+      {"runs on several GPUs",
+       [](TestedDevice& tested) {
+         const auto gpus = tested.open(2);
+         if (gpus == nullptr) return;
+         for (const bool peer_access : {true, false}) {
+           Schedule schedule = two_gpus_inverting_twice();
+           schedule.peer_access = peer_access;
+           TransferMemory memory(*gpus, tested.inverting_kernel(), schedule, false);
+           gpus->prepare(schedule, memory.bindings)->run();
+         }
+       }},
+      {"execution with advice that ends in another thread",
+       [](TestedDevice& tested) {
+         const auto device = tested.open(1);
+         const Schedule schedule = advised_inverting();
+         TransferMemory memory(*device, tested.inverting_kernel(), schedule, true);
+         auto execution = device->prepare(schedule, memory.bindings);
+         execution->run();
+         std::thread([&] { execution.reset(); }).join();
+       }},
   };
 }
 

@@ -1,8 +1,11 @@
 #include "shiplap/device/virtual/virtual_device.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <utility>
+#include <vector>
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/device/host_work.hpp"
@@ -14,6 +17,8 @@
 
 namespace shiplap {
 namespace {
+
+using ::testing::HasSubstr;
 
 std::shared_ptr<MeasurableDevice> device() { return open_virtual(planted_profile(), "virtual:planted"); }
 
@@ -119,6 +124,36 @@ struct Inverting {
     bindings.kernels = {{.host = [](const Launch& launch) { *launch.operands[0] = ~*launch.operands[0]; }, .cuda = {}}};
   }
 };
+
+TEST(VirtualDevice, takes_memory_for_what_it_is_also_where_a_buffer_begins_within_it) {
+  const auto gpu = device();
+  const auto bind = [&](Buffer buffer, std::byte* data) {
+    Schedule schedule;
+    schedule.add_buffer(std::move(buffer));
+    gpu->prepare(schedule, {.buffers = {data}, .kernels = {}});
+  };
+  const Memory pageable = gpu->allocate(Place::host(), MemoryKind::pageable, 8_KiB);
+  const Memory on_gpu = gpu->allocate(Place::gpu(), MemoryKind::device, 8_KiB);
+  std::byte* const middle = pageable.data() + 4096;
+  const Buffer half{"half", Place::host(), MemoryKind::pinned, 4_KiB};
+  EXPECT_THAT(message_of([&] { bind(half, middle); }), HasSubstr("half is pinned memory in the schedule"));
+  EXPECT_THAT(message_of([&] {
+                bind({"all", Place::gpu(), MemoryKind::device, 8_KiB}, on_gpu.data() + 4096);
+              }),
+              HasSubstr("all of 8 KiB does not fit into the 4 KiB"));
+  bind({"half", Place::gpu(), MemoryKind::device, 4_KiB}, on_gpu.data() + 4096);
+
+  const Buffer all{"all", Place::host(), MemoryKind::pageable, 8_KiB};
+  for (std::byte* const begin : {pageable.data(), middle}) {
+    const Memory pinned = gpu->pin(begin, 4_KiB);
+    bind(half, begin);
+    bind(all, pageable.data());
+    EXPECT_THROW(gpu->kind_of(pageable.data(), 8_KiB), Error) << "a part of it is pinned";
+  }
+  std::vector<std::byte> own(8192);
+  const Memory pinned = gpu->pin(own.data(), 4_KiB);
+  bind(all, own.data());
+}
 
 TEST(VirtualDevice, what_is_submitted_behind_a_run_overlaps_it_and_ends_behind_it) {
   const auto gpu = device();
