@@ -133,7 +133,7 @@ class Checking {
       MeasureResult left_out;
       left_out.skipped = checked.skipped;
       left_out.failed = checked.failed;
-      print_to_stderr(skips_report(left_out));
+      print_to_stderr(skips_report(left_out, flags_.all ? document::Detail::all : document::Detail::figures));
     }
     progress_.now("reporting");
     return checked;

@@ -103,6 +103,23 @@ void add_workload_flags(CLI::App& app, WorkloadFlags& flags) {
   app.footer(workload_help());
 }
 
+namespace {
+
+/// The bytes of --in or --out. A number without a unit counts bytes, which few mean who give a small one.
+Bytes stated_bytes(const std::string& text, std::string_view flag) {
+  if (text.empty()) return Bytes{0};
+  const Bytes bytes = parse_bytes(text, flag);
+  const bool has_unit = text.find_first_not_of("0123456789") != std::string::npos;
+  constexpr Bytes few = 64_KiB;
+  if (!has_unit && bytes.count > 0 && bytes < few)
+    note(fmt::format(
+        "{0} {1} is {2}, which takes no longer than a kernel launch; for more write a unit, as in {0} {1}MiB", flag,
+        text, to_string(bytes)));
+  return bytes;
+}
+
+}  // namespace
+
 Workload workload_of(const WorkloadFlags& flags) {
   Workload workload;
   if (!flags.name.empty()) {
@@ -120,8 +137,8 @@ Workload workload_of(const WorkloadFlags& flags) {
   } else if (!flags.in.empty() || !flags.out.empty()) {
     if (flags.kernel.empty())
       throw UsageError("--kernel is missing: the kernel time of the whole job, as in --kernel 12ms");
-    workload = stated_workload({.in = flags.in.empty() ? Bytes{0} : parse_bytes(flags.in, "--in"),
-                                .out = flags.out.empty() ? Bytes{0} : parse_bytes(flags.out, "--out"),
+    workload = stated_workload({.in = stated_bytes(flags.in, "--in"),
+                                .out = stated_bytes(flags.out, "--out"),
                                 .kernel = parse_seconds(flags.kernel, "--kernel")});
   } else if (!flags.kernel.empty()) {
     throw UsageError("--kernel needs a WORKLOAD, or --in or --out, beside it: --in 1GiB --kernel 12ms");

@@ -29,6 +29,7 @@ void add_demo(CLI::App& app) {
                FileUse::read, files_of_workload)
       ->capture_default_str();
   add_device_flag(*command, flags->node.device);
+  add_all_flag(*command, flags->all, "say how each way was done, and draw the last run");
   add_json_flag(*command, flags->json);
   command->callback([flags] { run_demo(*flags); });
 }
@@ -104,6 +105,7 @@ Try it on what is yours:
   shiplap advise -- PROGRAM                         what it would gain
   shiplap plan --in 1GiB --out 1GiB --kernel 8ms    the fastest way for a job
   shiplap check                                     is this node fast enough?
+  shiplap demo --all                                the ways, and a timeline
 )";
 
 /// How many times as fast `second` is as `first`, as in "5.8 times as fast as plain copies"; "" unless both ran.
@@ -124,6 +126,7 @@ std::string answer_of(const std::vector<Shown>& shown, const Report& last) {
 }  // namespace
 
 void run_demo(const DemoFlags& flags) {
+  const bool shows_all = detail_of(flags.all, flags.json) == document::Detail::all;
   const OpenedNode opened = open_node(flags.node);
   std::vector<Shown> shown;
   std::optional<Report> last;
@@ -155,11 +158,12 @@ void run_demo(const DemoFlags& flags) {
   std::string text = bold(wrap(answer_of(shown, *last), style.width), style) + "\n\n" + bars(shown, style) + "\n";
   for (const Shown& one : shown)
     if (!one.why_not.empty()) text += wrap(fmt::format("{}: {}", one.name, one.why_not), style.width, "  ") + "\n";
-  text += wrap("Every byte of every run was compared with the host reference. The last run: " +
-                   to_string(last->planned.choice) + ".",
-               style.width) +
-          "\n";
-  if (!last->timeline.spans.empty()) text += run_gantt(*last, style);
+  text += "Every byte of every run was compared with the host reference.\n";
+  if (shows_all) {
+    for (const Shown& one : shown)
+      if (!one.how.empty()) text += wrap(fmt::format("{}: {}", one.name, one.how), style.width, "  ") + "\n";
+    if (!last->timeline.spans.empty()) text += "\nThe last run:\n" + run_gantt(*last, style);
+  }
   print(text + what_next);
   show_simulation(opened, flags.node, false);
 }

@@ -12,6 +12,7 @@ namespace shiplap::cli {
 struct DemoFlags {
   std::string workload = "saxpy:n=64Mi";
   NodeFlags node;
+  bool all = false;
   bool json = false;
 };
 void add_demo(CLI::App&);

@@ -247,7 +247,7 @@ void run_measure(const MeasureFlags& flags) {
                 : measurements_report(measured.result.measurements, style, simulation_note(measured.profile), detail));
     if (!flags.output.empty()) print(fmt::format("\nprofile written to {}\n", printable(flags.output)));
   }
-  print_to_stderr(skips_report(measured.result));
+  print_to_stderr(skips_report(measured.result, detail));
   if (!measured.result.failed.empty())
     throw CheckFailed(fmt::format("{} point(s) or rows failed, as listed above: nothing is fitted from them",
                                   measured.result.failed.size()));

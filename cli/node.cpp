@@ -114,17 +114,23 @@ std::optional<HostMemory> host_memory_of(const Profile& profile) {
 
 }  // namespace
 
-void require_host_memory(const Node& node, const Job& job) {
-  if (node.has_gpu()) return require_available_memory(job);
+std::string lacking_host_memory(const Node& node, const Job& job) {
+  if (node.has_gpu()) {
+    require_available_memory(job);
+    return "";
+  }
   const Bytes needed = host_memory_for(job);
   const std::optional<HostMemory> there = node.device ? total_host_memory() : host_memory_of(*node.profile);
-  if (!there || needed <= there->size) return;
-  note(fmt::format(
-      "{} needs {} of host memory for its arrays, and {} has {}: it cannot run {}; make the workload "
-      "smaller{}",
+  if (!there || needed <= there->size) return "";
+  return fmt::format(
+      "{} needs {} of host memory for its arrays, and {} has {}: it cannot run {}; make the workload smaller{}",
       job.name, to_string(needed),
       node.device ? "this host" : fmt::format("the host of profile {}", node.profile->name), to_string(*there),
-      node.device ? "here" : "there", node.device ? ", or plan for another machine with --profile" : ""));
+      node.device ? "here" : "there", node.device ? ", or plan for another machine with --profile" : "");
+}
+
+void require_host_memory(const Node& node, const Job& job) {
+  if (const std::string lacking = lacking_host_memory(node, job); !lacking.empty()) note(lacking);
 }
 
 void require_memory_for_run(const Node& node, const Job& job) {

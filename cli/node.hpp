@@ -46,8 +46,11 @@ std::string simulation_lines(const OpenedNode&, const NodeFlags&);
 /// Prints them behind the report, or notes them on stderr when stdout is JSON and the user did not name the device.
 void show_simulation(const OpenedNode&, const NodeFlags&, bool json);
 
-/// Notes on stderr when the host has too little memory for the arrays of a job that is only planned. The host of a
-/// profile without a device is the one that was measured. Throws Error for a GPU of this host.
+/// What is said when the host has too little memory for the arrays of a job that is only planned; "" where it has
+/// enough, or nobody knows. The host of a profile without a device is the one that was measured. Throws Error for a GPU
+/// of this host.
+std::string lacking_host_memory(const Node&, const Job&);
+/// Notes on stderr what `lacking_host_memory` says.
 void require_host_memory(const Node&, const Job&);
 /// Throws Error with the numbers when this host has too little memory available to run the job on the node. The memory
 /// of a simulated GPU is memory of the host.

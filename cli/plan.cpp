@@ -47,7 +47,8 @@ void add_plan(CLI::App& app) {
                FileUse::write)
       ->type_name("FILE")
       ->needs(emit);
-  add_all_flag(*command, flags->all, "show every candidate, where time is lost, what was refused, and what is assumed");
+  add_all_flag(*command, flags->all,
+               "show every candidate, what strategies do, where time is lost, what was refused, and what is assumed");
   put_into_group(*command, "Strong scaling", {"--nodes", "--network-bandwidth", "--network-latency"});
   put_into_group(*command, "Programs and traces", {"--trace", "--emit", "--output"});
   add_json_flag(*command, flags->json);
@@ -73,12 +74,13 @@ std::string program(Workload workload, const Plan& plan) {
                        .predicted = plan.chosen.predicted});
 }
 
-/// What is left out without --all, as in "--all: 8 candidates, 2 refused strategies, 1 assumption".
+/// What is left out without --all, as in "--all: 8 candidates and what they do, lost time, 2 refused strategies, 1
+/// assumption".
 std::string what_all_adds(const Ranking& ranking) {
   const auto counted = [](std::size_t n, const char* one, const char* several) {
     return fmt::format("{} {}", n, n == 1 ? one : several);
   };
-  std::string what = counted(ranking.candidates.size(), "candidate", "candidates") + ", where time is lost";
+  std::string what = counted(ranking.candidates.size(), "candidate", "candidates") + " and what they do, lost time";
   if (const std::size_t n = ranking.refused.size(); n > 0)
     what += ", " + counted(n, "refused strategy", "refused strategies");
   if (const std::size_t n = ranking.assumptions.size(); n > 0) what += ", " + counted(n, "assumption", "assumptions");
@@ -99,7 +101,7 @@ void run_plan(const PlanFlags& flags) {
     show_simulation(opened, flags.node, flags.json);
     return run_plan_nodes(opened, workload, options, flags.nodes, flags.json);
   }
-  require_host_memory(opened.node, workload.job);
+  const std::string lacking = lacking_host_memory(opened.node, workload.job);
   note_idle_gpus(opened.node, options);
   const Plan made = plan_workload(opened.node, workload, options).plan;
   note_choices_without_effect(flags.choice, made, opened.node);
@@ -107,16 +109,22 @@ void run_plan(const PlanFlags& flags) {
   if (!flags.trace.empty()) write_trace(flags.trace, made.chosen);
   if (!flags.emit.empty()) {
     const std::string text = program(workload, made);
-    if (flags.output.empty()) return print_verbatim(text);
+    if (flags.output.empty()) {
+      if (!lacking.empty()) note(lacking);
+      return print_verbatim(text);
+    }
     write_file_atomically(flags.output, text);
   }
   if (flags.json) {
+    if (!lacking.empty()) note(lacking);
     show_simulation(opened, flags.node, true);
     PlanView view = plan_view(made);
     view.profile_origin = opened.node.profile->origin;
     return print_json(to_json(view));
   }
-  const document::Section section = document::plan_section(plan_view(made));
+  document::Section section = document::plan_section(plan_view(made));
+  if (!lacking.empty())
+    section.headlines.insert(section.headlines.begin(), {.sentence = lacking + ".", .judgement = Judgement::bad});
   print(document::text(section, style_of_stdout(), detail));
   if (!flags.all) print("\n" + wrap(what_all_adds(made.ranking), style_of_stdout().width) + "\n");
   show_simulation(opened, flags.node, false);

@@ -115,7 +115,7 @@ void run_predict(const PredictFlags& flags) {
              style.width) +
         "\n\n");
   if (detail != document::Detail::all) {
-    print(models_table(comparisons).text(style) +
+    print(models_table(comparisons).text(style) + below_the_bound(comparisons, made.ranking.bound.time, style) +
           "\n--all shows the answers of the papers, what forms assume, and sensitivities.\n");
     return show_simulation(opened, flags.node, false);
   }

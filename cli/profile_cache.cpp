@@ -14,7 +14,7 @@ namespace shiplap::cli {
 Profile profile_of(MeasurableDevice& device) {
   const auto measure_now = [&](const MeasureOptions& options, const std::string& command) {
     Measured measured = measure_profile(device, options, command);
-    print_to_stderr(skips_report(measured.result));
+    print_to_stderr(skips_report(measured.result, document::Detail::figures));
     return measured;
   };
   return shiplap::profile_of(device, measure_now, note);

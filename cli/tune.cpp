@@ -8,11 +8,13 @@
 #include "cli/effects.hpp"
 #include "cli/interruption.hpp"
 #include "shiplap/core/formats.hpp"
+#include "shiplap/pipeline/plan_view.hpp"
 #include "shiplap/pipeline/race.hpp"
 #include "shiplap/pipeline/race_store.hpp"
 #include "shiplap/pipeline/workload_data.hpp"
 #include "shiplap/report/progress.hpp"
 #include "shiplap/report/race_report.hpp"
+#include "shiplap/report/sections.hpp"
 #include "shiplap/workload/kernel_profile.hpp"
 
 namespace shiplap::cli {
@@ -68,7 +70,10 @@ void run_tune(const TuneFlags& flags) {
     json["device"] = info.id;
     return print_json(json);
   }
-  print(race_report(made.job.name, *made.race, style_of_stdout(), detail));
+  const TextStyle style = style_of_stdout();
+  print(race_report(made.job.name, *made.race, style, detail));
+  if (const std::string pinning = document::pinning_sentence(plan_view(made)); !pinning.empty())
+    print("\n" + wrap(pinning, style.width) + "\n");
   show_simulation(opened, node, false);
 }
 

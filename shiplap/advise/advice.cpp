@@ -116,6 +116,7 @@ class Advisor {
                   .once = best.change.once,
                   .bound = best.change.bound,
                   .step = in_program(alone ? alone->time : best.time),
+                  .needs_before = !alone,
                   .with_before = in_program(best.time)};
     advised_.advice.push_back(std::move(advice));
     taken_.push_back(best.rule);

@@ -23,6 +23,7 @@ struct Advice {
   Seconds once{0};                ///< time that the change costs once
   bool bound = false;             ///< whether the step takes at least as long as predicted
   Interval<Seconds> step;         ///< predicted time of the step with this change alone
+  bool needs_before = false;      ///< whether it does not apply without the changes before it; `step` is with them
   Interval<Seconds> with_before;  ///< predicted time with this change and those before it in the list
 };
 

@@ -84,6 +84,9 @@ void describe(V& v, R& advice) {
   v.field("once", advice.once, "time that the change costs once");
   v.field("bound", advice.bound, "whether the step takes at least as long as predicted");
   v.field("step", advice.step, "predicted time of the step with this change alone");
+  v.added(
+      "needs_before", advice.needs_before,
+      "whether the change does not apply without those before it in the list, so that `step` is the time with them");
   v.field("with_before", advice.with_before, "predicted time with this change and those before it in the list");
 }
 template <class V, Like<AdviceView> R>

@@ -15,7 +15,10 @@
 #include "shiplap/advise/text_stream.hpp"
 #include "shiplap/advise/torch_trace.hpp"
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/format_help.hpp"
+#include "shiplap/core/formats.hpp"
 #include "shiplap/core/printable.hpp"
+#include "shiplap/core/text_file.hpp"
 
 namespace shiplap {
 namespace {
@@ -80,6 +83,15 @@ void refuse_unreadable(const fs::path& file, std::string_view begin) {
                               fmt::format(fmt::runtime(kind.remedy), shell_word(file.string()))));
 }
 
+/// Says what a file is that is no recording and was written by shiplap.
+void refuse_other_format(const fs::path& file) {
+  std::error_code unknown;
+  if (fs::file_size(file, unknown) > limits::document_bytes) return;
+  const std::string schema = schema_of_text(read_text_file(file.string()));
+  if (!schema.empty() && schema != formats::recording.schema)
+    refuse_format(file.string(), schema, formats::recording.schema);
+}
+
 /// What was read of a pipe cannot be read again, so no more than its first byte is looked at.
 Recording read_pipe(const fs::path& file) {
   std::ifstream in(file, std::ios::binary);
@@ -98,7 +110,12 @@ Recording read_pipe(const fs::path& file) {
 
 Recording read_file_of_text(const fs::path& file) {
   if (begins_trace(read_block(*open_text(file), begin_bytes, file.string()))) return read_torch_trace(file);
-  return read_recording(*open_text(file), file.string());
+  try {
+    return read_recording(*open_text(file), file.string());
+  } catch (const Error&) {
+    refuse_other_format(file);
+    throw;
+  }
 }
 
 }  // namespace

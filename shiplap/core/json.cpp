@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "shiplap/core/error.hpp"
+#include "shiplap/core/format_help.hpp"
 #include "shiplap/core/printable.hpp"
 #include "shiplap/core/text_file.hpp"
 
@@ -217,9 +219,14 @@ void JsonReader::only_keys(std::span<const std::string_view> allowed) const {
 
 Json parse_json(std::string_view text, const std::string& source) {
   if (text.size() > limits::document_bytes) refuse_size(source, limits::document_bytes);
-  DocumentBuilder builder(text, source);
-  Json::sax_parse(text.begin(), text.end(), &builder);
-  return builder.take();
+  try {
+    DocumentBuilder builder(text, source);
+    Json::sax_parse(text.begin(), text.end(), &builder);
+    return builder.take();
+  } catch (const Error&) {
+    refuse_lines(text, source);
+    throw;
+  }
 }
 
 std::string json_text(const Json& json, int indent) {
@@ -245,7 +252,7 @@ Json read_json_file(const std::string& path) { return parse_json(read_text_file(
 
 void require_schema(const JsonReader& document, const FileFormat& format) {
   const JsonReader name = document.at("schema");
-  if (name.string() != format.schema) name.fail(fmt::format("\"{}\"", format.schema));
+  if (name.string() != format.schema) refuse_format(document.source(), name.string(), format.schema);
   const JsonReader number = document.at("version");
   if (number.unsigned_integer() != format.version)
     number.fail(fmt::format("{} (the version that this shiplap reads); write the file again with this shiplap",

@@ -45,6 +45,7 @@ class JsonReader {
   /// Refuses keys of this object that are not in `allowed`, so that a misspelt key is not ignored.
   void only_keys(std::initializer_list<std::string_view> allowed) const { only_keys(std::span(allowed)); }
 
+  const std::string& source() const { return source_; }  ///< name of the origin of the text
   /// The value without any check.
   const Json& value() const { return *value_; }
   /// Throws Error that names source, path and what was expected instead of the value.

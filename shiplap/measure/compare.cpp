@@ -138,8 +138,9 @@ Comparison compare(const Profile& baseline, const Profile& now, double tolerance
   for (const Profile* profile : {&baseline, &now})
     if (profile->measurements.empty())
       throw Error(fmt::format(
-          "profile {} has no measured points, only parameters: compare profiles that `shiplap measure -o` wrote",
-          profile->name));
+          "profile {} is {} and has parameters, but no measured points, so there are no times to compare; compare "
+          "profiles that `shiplap measure -o` wrote, or see its parameters with `shiplap profiles show`",
+          profile->name, to_string(profile->origin)));
   if (result.figures.empty() && result.failed.empty())
     throw Error(
         fmt::format("{} and {} have no measured figure in common: compare two profiles that `shiplap measure` wrote",

@@ -198,8 +198,10 @@ class NodeChecking {
 }  // namespace
 
 Verdict NodeCheck::verdict() const {
-  const Verdict figures_say = verdict_of(figures);
-  return attempts == 0 && !busy.empty() ? Verdict::busy : figures_say;
+  if (attempts > 0) return verdict_of(figures);
+  if (!busy.empty()) return Verdict::busy;
+  // Figures that were not measured on a GPU say nothing about a node.
+  return profile.origin == Origin::measured ? verdict_of(figures) : Verdict::unknown;
 }
 
 NodeCheck check_node(MeasurableDevice& device, const NodeCheckOptions& options) {

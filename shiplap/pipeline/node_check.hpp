@@ -38,7 +38,8 @@ struct NodeCheck {
   std::vector<SkippedPrimitive> skipped;
   std::vector<FailedPoint> failed;
 
-  /// Busy when the node was in use before it could be measured, else the verdict of the figures.
+  /// Busy when the node was in use before it could be measured, unknown for a profile that was not measured on a GPU,
+  /// else the verdict of the figures.
   Verdict verdict() const;
 };
 

@@ -4,6 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
+#include <map>
+#include <string_view>
 #include <utility>
 
 #include "shiplap/core/error.hpp"
@@ -122,6 +125,32 @@ void require_plannable_size(const Job& job) {
       fmt::join(reasons_of(refused), "\n  ")));
 }
 
+/// A parameter of profiles that the times of a strategy depend on, and that quick measurements leave out.
+struct Dependence {
+  std::string_view strategy;
+  std::string_view parameter;
+};
+constexpr std::array dependences{Dependence{"staged", "host.staging"}, Dependence{"staged", "host.written"}};
+
+/// One sentence for each strategy of the candidates whose time depends on parameters that the profile lacks.
+std::string lacking_figures(const Profile& profile, const std::vector<Candidate>& candidates) {
+  std::map<std::string_view, std::vector<std::string_view>> lacking;
+  for (const Dependence& one : dependences) {
+    const auto uses = [&](const Candidate& candidate) { return candidate.choice.strategy == one.strategy; };
+    if (std::ranges::any_of(candidates, uses) &&
+        std::ranges::find(profile.missing, one.parameter, &Missing::parameter) != profile.missing.end())
+      lacking[one.strategy].push_back(one.parameter);
+  }
+  std::string text;
+  for (const auto& [strategy, parameters] : lacking)
+    text += fmt::format(
+        "{}Profile {} lacks {}, so the time of {} is less certain; `shiplap measure` without --quick "
+        "measures {}.",
+        text.empty() ? "" : " ", profile.name, fmt::join(parameters, " and "), strategy,
+        parameters.size() == 1 ? "it" : "them");
+  return text;
+}
+
 }  // namespace
 
 bool SearchSpace::is_restricted() const {
@@ -158,6 +187,8 @@ Ranking rank(const Job& job, const Profile& profile, const Limits& limits, const
         complete_prediction(job, profile, limits, std::move(candidate), result.bound, result.ideal_overlap));
   sort_by_time(result);
   result.why = explain(result);
+  if (const std::string lacking = lacking_figures(profile, result.candidates); !lacking.empty())
+    result.why += (result.why.empty() ? "" : " ") + lacking;
   return result;
 }
 

@@ -11,24 +11,46 @@
 namespace shiplap::document {
 namespace {
 
+/// Changes whose time is a bound come after all others.
 bool any_bound(const AdviceView& view) { return std::ranges::any_of(view.advice, &Advice::bound); }
 
-/// The time of a step now and with all advice: "infer.py: 3.890 ms → 667.0 µs a step (−82.9 %), predicted."
+/// The time of a step with all advice whose time is predicted and not a bound; the recorded one where there is none.
+Seconds predicted_step(const AdviceView& view) {
+  Seconds time = view.step.value;
+  for (const Advice& one : view.advice)
+    if (!one.bound) time = one.with_before.value;
+  return time;
+}
+
+/// The time of a step now and with all advice: "infer.py: 3.890 ms → 667.0 µs a step (−82.9 %), predicted." Where
+/// advice has only a bound, "infer.py: 27.59 ms → 8.104 ms a step (−70.6 %), predicted; 1.349 ms is a limit, not a
+/// prediction."
 Headline answer_of(const AdviceView& view) {
   const std::string command = short_command(view.program);
   const std::string program = command.empty() ? "the recorded program" : command;
   if (!view.refused.empty()) return {.sentence = fmt::format("{}: no advice. {}", program, view.refused)};
   if (view.advice.empty()) return {.sentence = fmt::format("{}: nothing to gain here. {}", program, view.limit)};
-  const Seconds all = view.advice.back().with_before.value;
+  const auto after = [&](Seconds time) {
+    return fmt::format("{} a step ({})", to_string(time), signed_percent(time / view.step.value - 1));
+  };
   const std::string recorded = to_string(view.step.value);
-  const std::string advised = to_string(all);
-  const std::string change = signed_percent(all / view.step.value - 1);
-  const std::string at_least = any_bound(view) ? "at least " : "";
-  return {
-      .sentence = fmt::format("{}: {} → {}{} a step ({}), predicted.", program, recorded, at_least, advised, change),
-      .numbers = {{recorded, "a step as recorded"},
-                  {advised, at_least + "with all advice, predicted"},
-                  {change, "time of a step"}}};
+  const Seconds predicted = predicted_step(view);
+  const Seconds limit = view.advice.back().with_before.value;
+  Headline answer{.sentence = fmt::format("{}: {} → ", program, recorded),
+                  .numbers = {{recorded, "a step as recorded"}}};
+  if (!view.advice.front().bound) {
+    answer.sentence += after(predicted) + ", predicted";
+    answer.numbers.push_back({to_string(predicted), "with the advice that can be predicted"});
+    answer.numbers.push_back({signed_percent(predicted / view.step.value - 1), "time of a step"});
+  }
+  if (any_bound(view)) {
+    const bool is_all = view.advice.front().bound;
+    answer.sentence += fmt::format("{}{}, a limit and not a prediction", is_all ? "at best " : "; at best ",
+                                   is_all ? after(limit) : to_string(limit));
+    answer.numbers.push_back({to_string(limit), "at best with all advice, a limit and not a prediction"});
+  }
+  answer.sentence += ".";
+  return answer;
 }
 
 std::string copied(Bytes all, Bytes pageable) {
@@ -61,13 +83,18 @@ std::string how_true_it_is(const AdviceView& view) {
 
 std::string whole_program(const AdviceView& view) {
   const Seconds all = view.advice.back().with_before.value;
-  return fmt::format("All of it together: {}{} instead of {} a step, {} less for the {} steps that were recorded. {}",
+  return fmt::format("All of it together: {}{} instead of {} a step, {}{} less for the {} steps that were recorded. {}",
                      any_bound(view) ? "at least " : "", to_string(all), to_string(view.step.value),
+                     any_bound(view) ? "at most " : "",
                      to_string((view.step.value - all) * static_cast<double>(view.steps)), view.steps, view.limit);
 }
 
 Cell step_cell(const Interval<Seconds>& time, bool is_bound) {
   return is_bound ? Cell("≥ " + to_string(time.value), time.value.count()) : time_cell(time);
+}
+
+Cell saved_cell(double fraction, bool is_bound) {
+  return is_bound ? Cell("≤ " + percent(fraction), fraction) : percent_cell(fraction);
 }
 
 /// What each change gains, and in the notes what it is.
@@ -80,12 +107,15 @@ Table gains_of(const AdviceView& view) {
                           {"once", Align::right, "s"}}};
   for (const Advice& one : view.advice) {
     table.add({count_cell(table.rows.size() + 1), one.rule,
-               step_cell(Interval<Seconds>::exact(one.step.value), one.bound), step_cell(one.with_before, one.bound),
-               percent_cell(1 - one.with_before.value / view.step.value),
+               one.needs_before ? Cell("–") : step_cell(Interval<Seconds>::exact(one.step.value), one.bound),
+               step_cell(one.with_before, one.bound),
+               saved_cell(1 - one.with_before.value / view.step.value, one.bound),
                one.once > Seconds{0} ? Cell(to_string(one.once), one.once.count()) : Cell("–")});
     table.notes.push_back(fmt::format("{}. {}.", table.rows.size(), one.what));
   }
-  if (any_bound(view)) table.notes.push_back("≥: a bound, the step takes at least as long.");
+  if (std::ranges::any_of(view.advice, &Advice::needs_before))
+    table.notes.push_back("alone –: the change does not apply without those above.");
+  if (any_bound(view)) table.notes.push_back("≥: a limit and not a prediction, the step takes at least as long.");
   return table;
 }
 

@@ -49,12 +49,19 @@ std::string check_line(const CheckedNode& node, const NodeCheck& checked) {
     case Verdict::unknown:
       break;
   }
+  if (checked.attempts == 0 && checked.profile.origin != Origin::measured)
+    return failed_check_line(node, why_not_judged(checked.profile.origin));
   std::string reason = "no figure could be told";
   if (!checked.failed.empty())
     reason += fmt::format(": {}: {}", checked.failed.front().point, checked.failed.front().reason);
   else if (!checked.figures.empty())
     reason += ": " + checked.figures.back().measured;
   return failed_check_line(node, reason);
+}
+
+std::string why_not_judged(std::optional<Origin> origin) {
+  return fmt::format("its figures are {}, so that they say nothing about a node today",
+                     origin ? to_string(*origin) : "of an unknown origin");
 }
 
 std::string failed_check_line(const CheckedNode& node, std::string_view reason) {

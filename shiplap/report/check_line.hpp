@@ -1,6 +1,7 @@
 // The verdict of a check in one line for a log.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -18,6 +19,8 @@ struct CheckedNode {
 /// One line without its newline: "BAD node7 cuda:0: copies to the GPU 27.8 GB/s, 44.1 % of the limit, 2 attempts". It
 /// begins with OK, LOW, BAD, BUSY or UNKNOWN, and has no "|", which Nagios takes for the start of other data.
 std::string check_line(const CheckedNode&, const NodeCheck&);
+/// What is said of figures that were not measured on a GPU; nullopt: it is not known where they come from.
+std::string why_not_judged(std::optional<Origin>);
 /// The line of a check that could not be done: "UNKNOWN node7 cuda:0: …".
 std::string failed_check_line(const CheckedNode&, std::string_view reason);
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "shiplap/report/check_line.hpp"
 #include "shiplap/report/quantity.hpp"
 #include "shiplap/report/sections.hpp"
 
@@ -110,11 +111,9 @@ Section check_section(const NodeResult& check, const std::string& source) {
     section.headlines.push_back(health);
   else if (check.verdict != Verdict::busy)
     section.headlines.push_back(
-        {.sentence =
-             check.origin == Origin::measured
-                 ? fmt::format("UNKNOWN {}: no figure could be judged.", subject)
-                 : fmt::format("NOT JUDGED {}: its figures are {}, so that they say nothing about a node today.",
-                               subject, check.origin ? to_string(*check.origin) : "of an unknown origin")});
+        {.sentence = check.origin == Origin::measured
+                         ? fmt::format("UNKNOWN {}: no figure could be judged.", subject)
+                         : fmt::format("UNKNOWN {}: {}.", subject, why_not_judged(check.origin))});
   if (is_simulated)
     section.sentences.push_back(
         fmt::format("{} is a virtual device: this is about profile {}, which it simulates, and not about {}.",

@@ -153,7 +153,7 @@ std::string measurements_report(std::span<const Measurement> measurements, const
   return step == 1 ? text : text + fmt::format("\n--all shows all {} points.\n", points.size());
 }
 
-std::string skips_report(const MeasureResult& result, const TextStyle& style) {
+std::string skips_report(const MeasureResult& result, document::Detail detail, const TextStyle& style) {
   std::string out;
   // Primitives are grouped by the reason, and reasons stand in the order in which they came up.
   std::vector<std::pair<std::string, std::string>> reasons;
@@ -163,6 +163,11 @@ std::string skips_report(const MeasureResult& result, const TextStyle& style) {
       reasons.emplace_back(s.reason, s.primitive);
     else
       same->second += ", " + s.primitive;
+  }
+  if (detail != document::Detail::all && result.skipped.size() > 1) {
+    out +=
+        fmt::format("{} primitives were skipped; shiplap measure --all says which, and why\n", result.skipped.size());
+    reasons.clear();
   }
   for (const auto& [reason, names] : reasons)
     out += wrap(fmt::format("skipped, {}: {}", reason, names), style.width, "  ") + "\n";

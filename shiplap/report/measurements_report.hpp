@@ -18,8 +18,9 @@ namespace shiplap {
 std::string measurements_report(std::span<const Measurement>, const TextStyle& = {}, const std::string& simulation = {},
                                 document::Detail = document::Detail::figures);
 
-/// One line for each reason why primitives were skipped and for each failed point; "" without any.
-std::string skips_report(const MeasureResult&, const TextStyle& = {});
+/// One line for each failed point, and one on the number of skipped primitives; with all details, one for each reason
+/// why they were skipped. "" without any.
+std::string skips_report(const MeasureResult&, document::Detail = document::Detail::all, const TextStyle& = {});
 
 /// The primitive with its arguments, as in "copy.pinned.h2d bytes=4096 copies=16".
 std::string point_name(const Measurement&);

@@ -43,6 +43,23 @@ std::string paper_answers_report(std::span<const PaperAnswer> answers, const Tex
   return out;
 }
 
+std::string below_the_bound(std::span<const ModelComparison> comparisons, Seconds bound, const TextStyle& style) {
+  std::vector<std::string> models;
+  std::string text;
+  for (const ModelComparison& comparison : comparisons)
+    for (const ModelPrediction& m : comparison.models) {
+      constexpr double rounding = 1e-9;
+      if (!m.time || *m.time >= bound * (1 - rounding) || std::ranges::find(models, m.model) != models.end()) continue;
+      models.push_back(m.model);
+      text += wrap(fmt::format("{} gives {}, less than the bound of {}, which no run can be below{}.", m.model,
+                               to_string(*m.time), to_string(bound),
+                               m.assumption.empty() ? "" : ": it assumes that " + m.assumption),
+                   style.width, "  ") +
+              "\n";
+    }
+  return text;
+}
+
 Table models_table(std::span<const ModelComparison> comparisons) {
   Table table{.columns = {{"choice"}}};
   std::vector<std::string> models;

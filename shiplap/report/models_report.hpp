@@ -16,6 +16,8 @@ std::string paper_answers_report(std::span<const PaperAnswer>, const TextStyle& 
 
 /// The time by each model for each choice, which has its short name, in one table.
 Table models_table(std::span<const ModelComparison>);
+/// A line for each model with a time below the bound: what it assumes, so that no run takes that time. "" without one.
+std::string below_the_bound(std::span<const ModelComparison>, Seconds bound, const TextStyle& = {});
 /// For each choice a table of the models with the parts of their times, and a table of the quantities by which the
 /// simulated time grows by at least 0.005 % for 1 %.
 

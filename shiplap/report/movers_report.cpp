@@ -54,8 +54,8 @@ std::string limits_text(const MoverLimits& limits, document::Detail detail) {
         detail == document::Detail::all
             ? "Times are those on an idle GPU. A neighbour, which is a kernel that fills the GPU, loses at most what "
               "the last column says."
-            : "Times are those on an idle GPU; --all says what a neighbour loses, which is a kernel that fills the "
-              "GPU.";
+            : "Times are those on an idle GPU; --all has every number of blocks, the grids, and what a neighbour "
+              "loses, which is a kernel that fills the GPU.";
   if (limits.max_slowdown) text += fmt::format(" The neighbour may lose at most {}.", percent(*limits.max_slowdown));
   return text;
 }
@@ -84,30 +84,62 @@ std::vector<KindUntil> kinds_by_size(const Crossovers& found) {
   return kinds;
 }
 
-std::string name_of_kind(const KindUntil& one) {
+std::string name_of_kind(const KindUntil& one, bool with_grid) {
   if (!one.kind) return "none within the limit";
-  if (*one.kind != Mover::Kind::kernel) return std::string(name_of(*one.kind));
+  if (*one.kind != Mover::Kind::kernel || !with_grid) return std::string(name_of(*one.kind));
   return one.least_grid == one.largest_grid
              ? to_string(Mover{Mover::Kind::kernel, one.least_grid})
              : fmt::format("kernel of {} to {} blocks", one.least_grid, one.largest_grid);
 }
 
 /// "kernel of 4 to 8 blocks up to 288 KiB, batch above". More than three changes are not told one by one.
-std::string kinds_of(const Crossovers& found) {
+std::string kinds_of(const Crossovers& found, bool with_grid = true) {
   const std::vector<KindUntil> kinds = kinds_by_size(found);
-  if (kinds.size() == 1) return name_of_kind(kinds.front());
+  if (kinds.size() == 1) return name_of_kind(kinds.front(), with_grid);
   if (constexpr std::size_t most = 3; kinds.size() > most) {
     std::vector<std::string> names;
     for (const KindUntil& one : kinds)
-      if (const std::string name = name_of_kind(one); std::ranges::find(names, name) == names.end())
+      if (const std::string name = name_of_kind(one, with_grid); std::ranges::find(names, name) == names.end())
         names.push_back(name);
     return fmt::format("{}, in turn", fmt::join(names, " or "));
   }
   std::string text;
   for (const KindUntil& one : kinds)
-    text += one.until ? fmt::format("{} up to {}, ", name_of_kind(one), to_string(*one.until))
-                      : name_of_kind(one) + " above";
+    text += one.until ? fmt::format("{} up to {}, ", name_of_kind(one, with_grid), to_string(*one.until))
+                      : name_of_kind(one, with_grid) + " above";
   return text;
+}
+
+/// The fastest mover by the size of a block. Unless all is asked for, the table fits on a screen: of many numbers of
+/// blocks every other one is left out, and so are the grids of kernels.
+Table by_size_of_block(const std::vector<Crossovers>& all, bool shows_all) {
+  constexpr std::size_t few = 12;
+  const bool skips = !shows_all && all.size() > few;
+  Table table{.columns = {{"direction", Align::left}, {"blocks", Align::right}, {"fastest, by the size of a block"}}};
+  std::uint64_t first = 0, last = 0;
+  std::string kinds;
+  bool to_device = false;
+  const auto finish = [&] {
+    if (last > 0)
+      table.add({to_device ? "H2D" : "D2H",
+                 first == last ? grouped(last) : fmt::format("{} to {}", grouped(first), grouped(last)), kinds});
+    last = 0;
+  };
+  std::size_t at = 0;
+  for (const Crossovers& found : all) {
+    at = last > 0 && found.to_device == to_device ? at + 1 : 0;
+    if (skips && at % 2 == 1) continue;
+    const std::string now = kinds_of(found, shows_all);
+    if (last == 0 || found.to_device != to_device || now != kinds) {
+      finish();
+      first = found.blocks;
+    }
+    to_device = found.to_device;
+    kinds = now;
+    last = found.blocks;
+  }
+  finish();
+  return table;
 }
 
 /// What moves this number of blocks fastest, at which rates, and how much faster than one batch; "" without an answer.
@@ -156,18 +188,7 @@ std::string movers_report(const MoverTable& table, const TextStyle& style, docum
                           table.profile_hash, limits_text(table.question.limits, detail)),
               style.width) +
          "\n";
-  Table sizes{.columns = {{"direction", Align::left}, {"blocks", Align::right}, {"fastest, by the size of a block"}}};
-  for (auto found = table.crossovers.begin(); found != table.crossovers.end();) {
-    const auto first = found;
-    const std::string kinds = kinds_of(*first);
-    while (found != table.crossovers.end() && found->to_device == first->to_device && kinds_of(*found) == kinds)
-      ++found;
-    const std::uint64_t last = std::prev(found)->blocks;
-    sizes.add({first->to_device ? "H2D" : "D2H",
-               first->blocks == last ? grouped(last) : fmt::format("{} to {}", grouped(first->blocks), grouped(last)),
-               kinds});
-  }
-  out += "\n" + sizes.text(style);
+  out += "\n" + by_size_of_block(table.crossovers, detail == document::Detail::all).text(style);
   if (detail != document::Detail::all) return out;
   for (auto row = table.rows.begin(); row != table.rows.end();) {
     Table rows{.columns = {{"block", Align::right},

@@ -175,6 +175,15 @@ Table all_candidates(const PlanView& view) {
   return table;
 }
 
+/// What the strategies of the candidates do.
+Table strategies_of(const std::vector<Candidate>& candidates) {
+  Table table{.title = "What the strategies do", .columns = {{"strategy"}, {"what it does"}}};
+  for (const Strategy& strategy : strategies())
+    if (std::ranges::any_of(candidates, [&](const Candidate& one) { return one.choice.strategy == strategy.name; }))
+      table.add({std::string(strategy.name), std::string(strategy.summary)});
+  return table;
+}
+
 /// Where the time above ideal overlap goes; empty when that is less than 0.05 % of it.
 Table losses_of(const PlanView& view) {
   const Distance& distance = view.chosen.distance;
@@ -282,6 +291,8 @@ Table assumptions_of(const std::vector<std::string>& assumptions) {
 
 }  // namespace
 
+std::string pinning_sentence(const PlanView& view) { return gain_of_pinning(view) + when_to_pin(view); }
+
 Section plan_section(const PlanView& view, const std::string& source) {
   const Ranking& ranking = view.ranking;
   Section section{.title = fmt::format("Plan for {}", ranking.job), .source = source};
@@ -299,6 +310,7 @@ Section plan_section(const PlanView& view, const std::string& source) {
     section.figures.emplace_back(ways_of(*view.memory));
   }
   section.details.emplace_back(all_candidates(view));
+  section.details.emplace_back(strategies_of(ranking.candidates));
   if (view.memory) section.details.emplace_back(doings_of(*view.memory));
   section.details.emplace_back(losses_of(view));
   if (ranking.kernel) section.details.emplace_back(table_of_kernel(*ranking.kernel));

@@ -42,6 +42,8 @@ Section adaptation_section(const Replay&, const std::string& source = {});
 Judgement judgement_of(Verdict);
 /// Every figure of a check with its limit and its verdict.
 Table check_table(const std::vector<CheckedFigure>&);
+/// What pinning pageable arrays costs once and gains, and from how many runs on it pays; "" without such arrays.
+std::string pinning_sentence(const PlanView&);
 /// The verdict on each figure, in few columns.
 Table verdict_table(const std::vector<CheckedFigure>&);
 /// Whether the node is healthy: GOOD with the rates of copies, or LOW or BAD with the figures that are; without a

@@ -108,6 +108,15 @@ TEST_P(RecordedProgram, gets_advice_that_saves_more_with_each_rule) {
   }
 }
 
+TEST(Advise, says_which_change_needs_those_before_it) {
+  const Advised advised = advice_for("saxpy");
+  ASSERT_EQ(rules_of(advised), (std::vector<std::string>{"pin", "overlap steps"}));
+  EXPECT_FALSE(advised.advice[0].needs_before);
+  EXPECT_TRUE(advised.advice[1].needs_before) << "copies of pageable memory do not overlap";
+  const Profile h100 = find_profile("h100");
+  EXPECT_THROW(advise(committed_recording("saxpy"), h100, {.only = {"overlap steps"}}), UsageError);
+}
+
 INSTANTIATE_TEST_SUITE_P(Recorded, RecordedProgram,
                          ::testing::Values(Expected{"cupy_arrays", 0.05, {"pin"}}, Expected{"saxpy", 0.05, {"pin"}},
                                            Expected{"serial", 0.05, {"overlap steps", "chunks on streams"}},

@@ -123,6 +123,23 @@ TEST_F(CliCheck, prints_one_line_that_begins_with_the_verdict) {
   EXPECT_EQ(shiplap("check --line --json --profile h200").code, 64);
 }
 
+TEST_F(CliCheck, gives_one_verdict_in_every_form_and_none_on_figures_that_no_gpu_was_measured_for) {
+  Json simulated = parsed(shiplap("profiles show h200 --json"));
+  simulated["origin"] = "simulated";
+  const std::string file = write("simulated.json", simulated.dump());
+  const std::string metrics = (folder / "shiplap.prom").string();
+  for (const std::string& profile : {file, std::string("gtx-titan-2014"), std::string("gh200-2025-258389")}) {
+    const Outcome text = shiplap("check --profile " + profile);
+    const Outcome line = shiplap("check --line --prometheus " + metrics + " --profile " + profile);
+    const Outcome json = shiplap("check --json --profile " + profile);
+    EXPECT_THAT(text.out, StartsWith("UNKNOWN ")) << profile;
+    EXPECT_THAT(line.out, StartsWith("UNKNOWN ")) << profile;
+    EXPECT_EQ(Json::parse(json.out).at("verdict"), "unknown") << profile;
+    EXPECT_EQ(PrometheusText(read(metrics)).value("shiplap_check_verdict", {{"verdict", "unknown"}}), 1) << profile;
+    for (const Outcome& outcome : {text, line, json}) EXPECT_EQ(outcome.code, 1) << profile;
+  }
+}
+
 TEST_F(CliCheck, writes_metrics_of_what_was_found_and_of_what_could_not_be_done) {
   const std::string file = (folder / "shiplap.prom").string();
   const auto verdict = [&](const std::string& arguments) {

@@ -31,7 +31,9 @@ const std::vector<Said>& said_by_commands() {
       {"run saxpy:n=1Mi --device virtual:h200", "VERIFIED [0-9.]+ µs .simulated., [0-9.]+ times ideal overlap.*"},
       {"check --profile h200", "GOOD h200: 11 of 11 figures good. Copies to the GPU: 55.46 GB/s.*"},
       {"compare h200 h200", "NOT DEGRADED: 0 of [0-9]+ figures slower, 0 faster.*"},
-      {"movers --profile h100", "1,024 blocks to the GPU: kernel of 4 to 8 blocks up to [0-9]+ KiB.*"},
+      {"demo saxpy:n=64Ki --device virtual:h200", "saxpy:n=65536: shiplap is [0-9.]+ times as fast as plain copies.*",
+       23},
+      {"movers --profile h100", "1,024 blocks to the GPU: kernel of 4 to 8 blocks up to [0-9]+ KiB.*", 23},
       {"predict saxpy:n=1Mi --profile h200", "[0-9.]+ ± [0-9.]+ µs by implicit.*"},
       {"tune saxpy:n=64Ki --device virtual:h200", ".* won a simulated race of [0-9]+.*"},
       {"evaluate saxpy:n=64Ki --device virtual:h200 --no-transfers --chunks 1,4",
@@ -91,8 +93,9 @@ TEST_F(FirstLine, of_every_command_answers_and_few_lines_follow_none_of_them_wid
 TEST_F(FirstLine, is_followed_by_more_with_all) {
   for (const char* command :
        {"plan saxpy:n=1Mi --profile h200", "run saxpy:n=64Ki --device virtual:h200", "check --profile h200",
-        "movers --profile h100", "predict saxpy:n=1Mi --profile h200", "profiles", "profiles show h200",
-        "measure --list", "reproduce", "measure --quick --only submit.* --device virtual:h200", "compare h200 h200",
+        "movers --profile h100", "demo saxpy:n=64Ki --device virtual:h200", "predict saxpy:n=1Mi --profile h200",
+        "profiles", "profiles show h200", "measure --list", "reproduce",
+        "measure --quick --only submit.* --device virtual:h200", "compare h200 h200",
         "plan saxpy:n=1Mi --profile h200 --memory pageable"}) {
     const Outcome brief = at(80, command);
     const Outcome all = at(80, std::string(command) + " --all");

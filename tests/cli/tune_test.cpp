@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -11,6 +12,7 @@
 namespace shiplap {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -33,6 +35,22 @@ TEST_F(Cli, tune_shows_the_fastest_of_each_strategy_and_with_all_every_candidate
   EXPECT_THAT(brief.out, HasSubstr("--all shows all "));
   EXPECT_THAT(all.out, Not(HasSubstr("--all shows")));
   EXPECT_GT(all.out.size(), brief.out.size());
+}
+
+TEST_F(Cli, tune_says_of_pageable_arrays_what_pinning_takes_and_from_how_many_runs_it_pays) {
+  const std::string job = "saxpy:n=1Mi --device virtual:h200 --memory pageable";
+  const Json plan = parsed(shiplap("plan --json " + job));
+  const Json& registered = plan.at("memory").at("ways").at(1);
+  ASSERT_EQ(registered.at("name"), "registered");
+  const std::string pays_from = registered.at("pays_from_runs").dump();
+  const auto tuned = [&](const std::string& arguments) {
+    std::string out = shiplap("tune --race 5ms " + arguments).out;
+    std::ranges::replace(out, '\n', ' ');
+    return out;
+  };
+  EXPECT_THAT(tuned(job), AllOf(HasSubstr("Registering the arrays takes"), HasSubstr("about " + pays_from + " runs")));
+  EXPECT_THAT(tuned("--reuse 1000 " + job), AllOf(HasSubstr("pinning them takes"), HasSubstr("for 1000 runs in all")));
+  EXPECT_THAT(tuned("saxpy:n=1Mi --device virtual:h200"), Not(HasSubstr("inning")));
 }
 
 TEST_F(Cli, tune_keeps_no_winner_among_choices_that_were_restricted) {

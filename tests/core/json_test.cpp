@@ -126,10 +126,12 @@ TEST(Json, numbers_and_keys_that_json_cannot_mean_are_refused) {
 
 TEST(Json, another_schema_or_version_is_refused) {
   EXPECT_NO_THROW(require_schema(JsonReader(document(), "h200.json"), {"shiplap/profile", 1}));
-  EXPECT_EQ(message_of([] {
-              require_schema(JsonReader(document(), "h200.json"), {"shiplap/result", 1});
-            }),
-            "h200.json: schema: expected \"shiplap/result\", got \"shiplap/profile\"");
+  EXPECT_EQ(
+      message_of([] {
+        require_schema(JsonReader(document(), "h200.json"), {"shiplap/result", 1});
+      }),
+      "h200.json: it is a profile of a node (shiplap/profile), and of the schema \"shiplap/result\" is wanted here; "
+      "--profile h200.json takes it");
   EXPECT_EQ(message_of([] {
               require_schema(JsonReader(document(), "h200.json"), {"shiplap/profile", 2});
             }).find("h200.json: version: expected 2 "),

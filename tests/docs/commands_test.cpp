@@ -1,12 +1,16 @@
 // The command lines of README.md and docs/ have subcommands and flags that the program knows, and those that are marked
 // to run do run.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <filesystem>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <regex>
 #include <sstream>
 
+#include "shiplap/core/json.hpp"
+#include "shiplap/core/text_file.hpp"
 #include "tests/docs/markdown.hpp"
 #include "tests/docs/run_command.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -14,6 +18,7 @@
 namespace shiplap::docs {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -129,6 +134,23 @@ TEST(DocsCommands, those_that_are_marked_to_run_succeed) {
                                      << outcome.output;
       }
     }
+}
+
+/// A time as a text with three digits, as in "5.09 ms".
+std::string in_three_digits(const Json& time) {
+  EXPECT_EQ(time.at("unit"), "ms");
+  return fmt::format("{:#.3g} ms", time.at("value").get<double>());
+}
+
+TEST(DocsCommands, the_figures_below_the_first_picture_are_those_of_the_recording_that_it_shows) {
+  const std::string recording = SHIPLAP_SOURCE_DIR "/tests/advise/recordings/saxpy.jsonl";
+  const Outcome advised = run_command(quoted(program) + " advise --json --quiet " + quoted(recording));
+  ASSERT_EQ(advised.status, 0) << advised.output;
+  const Json json = Json::parse(advised.output);
+  const std::string readme = read_text_file(SHIPLAP_SOURCE_DIR "/README.md");
+  const std::string caption = readme.substr(readme.find("h100-advice.svg"), 600);
+  EXPECT_THAT(caption, AllOf(HasSubstr(in_three_digits(json.at("step")) + " a step as recorded"),
+                             HasSubstr(in_three_digits(json.at("advice").back().at("with_before")))));
 }
 
 }  // namespace

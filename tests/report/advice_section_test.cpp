@@ -85,7 +85,30 @@ TEST(AdviceSection, has_a_line_for_each_advice_and_marks_bounds_with_at_least) {
   EXPECT_NE(write.find("≥ 4.000"), std::string::npos) << write;
   EXPECT_NE(write.find("60.0 %"), std::string::npos) << write;
   // 6 ms less in each of 40 steps.
-  expect_says(slow_program(), "4.000 ms instead of 10.00 ms a step, 240.0 ms less for the 40 steps");
+  expect_says(slow_program(), "at least 4.000 ms instead of 10.00 ms a step, at most 240.0 ms less for the 40 steps");
+}
+
+TEST(AdviceSection, predicts_in_its_first_sentence_no_time_that_is_a_limit) {
+  const auto first_sentence = [](const Advised& advised) {
+    return document::advice_section(advice_view(advised)).headlines.front().sentence;
+  };
+  Advised advised = slow_program();
+  const std::string both = first_sentence(advised);
+  EXPECT_LT(both.find("6.000 ms a step (−40.0 %), predicted"), both.find("4.000 ms, a limit")) << both;
+  advised.advice.pop_back();
+  const std::string predicted = first_sentence(advised);
+  EXPECT_EQ(predicted.find("limit"), std::string::npos) << predicted;
+  advised.advice.front().bound = true;
+  const std::string limit = first_sentence(advised);
+  EXPECT_NE(limit.find("limit"), std::string::npos) << limit;
+  EXPECT_EQ(limit.find("predicted"), std::string::npos) << limit;
+}
+
+TEST(AdviceSection, has_no_time_alone_for_a_change_that_needs_those_above) {
+  Advised advised = slow_program();
+  advised.advice[1].needs_before = true;
+  expect_does_not_say(advised, "≥ 9.000 ms");
+  expect_says(advised, "does not apply without those above");
 }
 
 TEST(AdviceSection, says_how_only_in_the_languages_of_the_program) {
