@@ -60,15 +60,15 @@ const std::array how_to_access_host_memory{
     HowTo{"CUDA C++", "Allocate with cudaHostAlloc(..., cudaHostAllocMapped) and pass the pointer to the kernel."},
     HowTo{"CuPy", "An array over cupyx.empty_pinned memory, by cupy.cuda.UnownedMemory and MemoryPointer."}};
 
-const std::array all_rules{Rule{"keep on the GPU", keep_on_gpu, how_to_keep},
-                           Rule{"allocate once", allocate_once, how_to_allocate},
+const std::array all_rules{Rule{"keep on the GPU", keep_on_gpu, how_to_keep, true},
+                           Rule{"allocate once", allocate_once, how_to_allocate, true},
                            Rule{"pin", pin, how_to_pin},
                            Rule{"write into pinned memory", write_into_pinned_memory, how_to_write},
                            Rule{"prefetch managed memory", prefetch_managed, how_to_prefetch},
                            Rule{"batch copies", batch_copies, how_to_batch},
                            Rule{"copy asynchronously", copy_asynchronously, how_to_copy_asynchronously},
                            Rule{"drop waits", drop_waits, how_to_drop_waits},
-                           Rule{"overlap steps", overlap_steps, how_to_overlap_steps},
+                           Rule{"overlap steps", overlap_steps, how_to_overlap_steps, true},
                            Rule{"chunks on streams", cut_into_chunks_on_streams, how_to_chunk},
                            Rule{"zero-copy", access_host_memory, how_to_access_host_memory}};
 

@@ -33,6 +33,7 @@ struct Rule {
   std::string_view name;                                                     ///< such as "pin"
   std::optional<ChangedStep> (*change)(const ProgramStep&, const Profile&);  ///< nullopt where it does not apply
   std::span<const HowTo> how;                                                ///< how it is done
+  bool spans_steps = false;  ///< whether it gains only where another step follows
 };
 
 /// All rules, in the order in which equally good ones are preferred.

@@ -209,8 +209,9 @@ std::optional<ChangedStep> prefetch_managed(const ProgramStep& step, const Profi
   ProgramStep after = std::move(edit).finish();
   after.migrations = {};
   // The host's own code has waited for pages where it took longest.
-  StepOp& longest = *std::ranges::max_element(after.ops, {}, &StepOp::host_before);
-  longest.host_before = std::max(Seconds{0}, longest.host_before - moved.on_host);
+  Seconds& before = std::ranges::max_element(after.ops, {}, &StepOp::host_before)->host_before;
+  Seconds& longest = after.host_after > before ? after.host_after : before;
+  longest = std::max(Seconds{0}, longest - moved.on_host);
   return ChangedStep{
       .step = std::move(after),
       .what = fmt::format("Prefetch managed memory: pages of {} move to the GPU and of {} to the host because "
