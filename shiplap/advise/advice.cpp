@@ -182,6 +182,13 @@ Advised advise(const Recording& recording, const Profile& profile, const AdviseO
     advised.refused = fmt::format("There is no NVTX range \"{}\" with work of a GPU in it.", options.range);
     return advised;
   }
+  if (steps->once && steps->ops > options.most_ops_once) {
+    advised.refused = fmt::format(
+        "Nothing repeats in {} copies and kernels, which are too many for one step. Name a step by an NVTX range "
+        "(`range`), or record a shorter time.",
+        steps->ops);
+    return advised;
+  }
   advised.step = program_step(recording, *steps);
   advised.coverage = steps->coverage;
   advised.levels = steps->levels;

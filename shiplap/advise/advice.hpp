@@ -54,7 +54,8 @@ struct AdviseOptions {
   double largest_infidelity = 0.2;  ///< largest |fidelity| with which advice is given
   /// Recording slows a program that gives a GPU more ops a second than this, and the simulation does not have that.
   double ops_per_second = 100'000;
-  double largest_slowdown = 0.5;  ///< fraction by which the simulation of such a program may be shorter
+  std::size_t most_ops_once = 50'000;  ///< a program in which nothing repeats gets advice up to this number of ops
+  double largest_slowdown = 0.5;       ///< fraction by which the simulation of such a program may be shorter
 };
 
 /// Finds the typical step, simulates it, and tries the rules: the change that saves most is taken, and then the one

@@ -215,6 +215,14 @@ TEST(Advise, widens_its_intervals_by_the_spread_of_steps_of_different_sizes) {
   EXPECT_GT(different, equal * 1.2);
 }
 
+TEST(Advise, is_refused_for_a_program_in_which_nothing_repeats_that_is_too_long_for_one_step) {
+  const auto refused = [](std::size_t most) {
+    return advise(program_that_runs_once(), find_profile("h100"), {.most_ops_once = most}).refused;
+  };
+  EXPECT_EQ(refused(2), "");
+  EXPECT_NE(refused(1).find("range"), std::string::npos) << refused(1);
+}
+
 TEST(Advise, is_refused_where_the_named_range_has_no_work) {
   const Advised named = advise(committed_recording("serial"), find_profile("h100"), {.range = "epoch"});
   EXPECT_TRUE(named.advice.empty());
