@@ -72,8 +72,9 @@ void show(const Recording& recording, const AdviseFlags& flags) {
         "events of a trace are no valid JSON; --duration records a shorter time");
   if (recording.has_inferred_waits)
     note(
-        "the trace does not say for which streams and events the host waits, so no advice is given to drop a wait; "
-        "profile with experimental_config=_ExperimentalConfig(enable_cuda_sync_events=True)");
+        "it is not recorded for which streams and events the host waits, so no advice is given to drop a wait; with "
+        "experimental_config=_ExperimentalConfig(enable_cuda_sync_events=True) the PyTorch profiler records it, except "
+        "for a host that polls");
   const Advised advised = advise(recording, profile_for(recording, flags), {.range = flags.range, .only = flags.only});
   write_pictures(advised, flags);
   const document::Detail detail = detail_of(flags.all, flags.json);

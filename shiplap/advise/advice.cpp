@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "shiplap/advise/initialisation.hpp"
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/printable.hpp"
 
@@ -19,7 +20,7 @@ constexpr double least_uncertainty = 0.15;
 /// A rule that comes later must make the step shorter than this fraction, or the earlier and simpler one is taken.
 constexpr double clearly_faster = 0.995;
 
-/// A change that can be tried, with its simulated time.
+/// A change that can be tried, with its simulated time. In a program that runs once it includes what the change costs.
 struct Trial {
   const Rule* rule = nullptr;
   ChangedStep change;
@@ -28,9 +29,11 @@ struct Trial {
 
 /// Throws as `simulate` does, when the profile has no figures for the change or the GPU no memory.
 std::optional<Trial> tried(const Rule& rule, const ProgramStep& step, const Profile& profile) {
+  if (step.once && rule.spans_steps) return std::nullopt;
   std::optional<ChangedStep> change = rule.change(step, profile);
   if (!change) return std::nullopt;
-  const Seconds time = simulated_step(change->step, profile).time;
+  Seconds time = simulated_step(change->step, profile).time;
+  if (step.once) time += change->once;
   return Trial{&rule, std::move(*change), time};
 }
 
@@ -88,6 +91,7 @@ class Advisor {
       const auto rule = std::ranges::find(rules(), name, &Rule::name);
       if (rule == rules().end()) throw UsageError(unknown_rule(name));
       std::optional<Trial> trial = tried(*rule, step_, profile_);
+      if (trial) trial->time += paid_;
       if (!trial) throw UsageError(fmt::format("`only`: {} does not apply to this program", name));
       add(*trial);
     }
@@ -99,6 +103,7 @@ class Advisor {
     for (const Rule& rule : rules()) {
       if (std::ranges::find(taken_, &rule) != taken_.end()) continue;
       std::optional<Trial> trial = tried_if_possible(rule, step_, profile_);
+      if (trial) trial->time += paid_;
       if (trial && trial->change.bound == bounds && (!best || trial->time < best->time * clearly_faster))
         best = std::move(trial);
     }
@@ -120,6 +125,7 @@ class Advisor {
                   .with_before = in_program(best.time)};
     advised_.advice.push_back(std::move(advice));
     taken_.push_back(best.rule);
+    if (step_.once) paid_ += best.change.once;
     step_ = std::move(best.change.step);
     time_ = best.time;
   }
@@ -140,6 +146,7 @@ class Advisor {
   const AdviseOptions& options_;
   ProgramStep step_;
   Seconds time_;
+  Seconds paid_{0};  ///< what the changes cost once, in a program that runs once
   std::vector<const Rule*> taken_;
 };
 
@@ -170,17 +177,27 @@ Advised advise(const Recording& recording, const Profile& profile, const AdviseO
   advised.profile = profile.name;
   if (submitted_order(recording).empty())
     throw Error("the recording has no copy and no kernel: the program did not use a GPU while it was recorded");
-  const std::optional<Steps> steps = find_steps(recording, options.range);
+  std::optional<Steps> steps = find_steps(recording, options.range);
+  if (!steps && options.range.empty()) steps = whole_program(recording);
   if (!steps) {
-    advised.refused = options.range.empty()
-                          ? "Nothing repeats at least three times and covers half of what the program gave to the GPU. "
-                            "Name a step by an NVTX range (`range`), or record longer."
-                          : fmt::format("The NVTX range \"{}\" occurs less than three times with work of a GPU in it.",
-                                        options.range);
+    advised.refused = fmt::format("There is no NVTX range \"{}\" with work of a GPU in it.", options.range);
+    return advised;
+  }
+  if (steps->once && steps->ops > options.most_ops_once) {
+    advised.refused = fmt::format(
+        "Nothing repeats in {} copies and kernels, which are too many for one step. Name a step by an NVTX range "
+        "(`range`), or record a shorter time.",
+        steps->ops);
     return advised;
   }
   advised.step = program_step(recording, *steps);
   advised.coverage = steps->coverage;
+  advised.levels = steps->levels;
+  const Initialisation initialisation = initialisation_of(recording);
+  if (advised.step.once)
+    for (const Rule& rule : rules())
+      if (rule.spans_steps) advised.left_out.emplace_back(rule.name);
+  advised.initialisation = initialisation.before_work + initialisation.in_launches;
   if (advised.step.ops.empty() || advised.step.time.value <= Seconds{0}) {
     advised.refused = "The calls of the steps were not recorded, so nothing is known of the host.";
     return advised;

@@ -35,8 +35,11 @@ struct Advised {
   std::string profile;                   ///< name of the profile
   ProgramStep step;                      ///< the typical step, as recorded
   double coverage = 0;                   ///< fraction of the recorded ops that are in steps
+  std::vector<StepLevel> levels;         ///< Steps::levels
+  Seconds initialisation{0};             ///< time before the first op and in first launches, which no step contains
   double fidelity = 0;                   ///< simulated time of the recorded step over its recorded time, minus 1
   SimulatedStep recorded;                ///< the recorded step, simulated
+  std::vector<std::string> left_out;     ///< names of the rules that need another step, where the program has one only
   std::vector<Advice> advice;            ///< what saves most comes first, and then what saves most beside it
   std::optional<SimulatedStep> advised;  ///< the step with all advice; nullopt without advice
   std::string refused;                   ///< why there is no advice at all, or ""
@@ -52,13 +55,16 @@ struct AdviseOptions {
   double largest_infidelity = 0.2;  ///< largest |fidelity| with which advice is given
   /// Recording slows a program that gives a GPU more ops a second than this, and the simulation does not have that.
   double ops_per_second = 100'000;
-  double largest_slowdown = 0.5;  ///< fraction by which the simulation of such a program may be shorter
+  std::size_t most_ops_once = 50'000;  ///< a program in which nothing repeats gets advice up to this number of ops
+  double largest_slowdown = 0.5;       ///< fraction by which the simulation of such a program may be shorter
 };
 
 /// Finds the typical step, simulates it, and tries the rules: the change that saves most is taken, and then the one
-/// that saves most together with it, and so on. Changes whose time is only a bound come after all others. When the
-/// simulated step is not as long as the recorded one, `refused` says so and there is no advice. Throws Error when the
-/// recording has no work of a GPU, and UsageError for the name of a rule that does not exist or does not apply.
+/// that saves most together with it, and so on. Changes whose time is only a bound come after all others. A program in
+/// which nothing repeats is its own step: rules that need another step are left out, and what a change costs once
+/// counts. When the simulated step is not as long as the recorded one, `refused` says so and there is no advice. Throws
+/// Error when the recording has no work of a GPU, and UsageError for the name of a rule that does not exist or does not
+/// apply.
 Advised advise(const Recording&, const Profile&, const AdviseOptions& = {});
 
 }  // namespace shiplap

@@ -40,6 +40,9 @@ AdviceView advice_view(const Advised& advised) {
           .ops = advised.step.ops.size(),
           .work = work_of(advised.step),
           .coverage = advised.coverage,
+          .levels = advised.levels,
+          .left_out = advised.left_out,
+          .initialisation = advised.initialisation,
           .simulated = advised.recorded.time,
           .fidelity = advised.fidelity,
           .slowed_by_recording = advised.slowed_by_recording,
@@ -69,6 +72,12 @@ void describe(V& v, R& work) {
   v.field("out_pageable", work.out_pageable, "those of them that go into pageable memory");
   v.field("kernels", work.kernels, "number of kernels");
   v.field("waits", work.waits, "how often the host waits for the GPU");
+}
+template <class V, Like<StepLevel> R>
+void describe(V& v, R& level) {
+  v.field("steps", level.steps, "number of steps");
+  v.field("ops", level.ops, "copies, kernels and fills of one, in the mean");
+  v.field("is_chosen", level.is_chosen, "whether the step of the advice is one of these");
 }
 template <class V, Like<HowTo> R>
 void describe(V& v, R& how) {
@@ -101,6 +110,10 @@ void describe(V& v, R& view) {
   v.field("ops", view.ops, "copies, kernels and waits of a step");
   v.added("work", view.work, "what a step does");
   v.field("coverage", view.coverage, "fraction of the recorded copies and kernels that are in steps", InUnit{"1"});
+  v.added("levels", view.levels, "steps that nest, such as epochs and batches, from the largest to the smallest");
+  v.added("left_out", view.left_out, "rules that do not hold because the step was recorded once; else empty");
+  v.added("initialisation", view.initialisation,
+          "time in calls before the first copy or kernel, and of loading modules in first launches; part of no step");
   v.field("simulated", view.simulated, "time of the recorded step in the simulation");
   v.field("fidelity", view.fidelity, "simulated over recorded time, minus 1", InUnit{"1"});
   v.field("slowed_by_recording", view.slowed_by_recording, "whether the program is so dense that recording slowed it");

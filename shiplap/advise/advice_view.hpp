@@ -33,6 +33,9 @@ struct AdviceView {
   std::uint64_t ops = 0;                            ///< copies, kernels and waits of a step
   std::optional<StepWork> work{};                   ///< what a step does; nullopt in files that do not have it
   double coverage = 0;                              ///< fraction of the recorded copies and kernels that are in steps
+  std::vector<StepLevel> levels{};                  ///< nested steps from the largest to the smallest
+  std::vector<std::string> left_out{};              ///< rules that a step without another one cannot have
+  Seconds initialisation{0};                        ///< time before the first op and in first launches
   Seconds simulated{0};                             ///< time of the recorded step in the simulation
   double fidelity = 0;                              ///< simulated over recorded time, minus 1
   bool slowed_by_recording = false;                 ///< whether the program is so dense that recording slowed it

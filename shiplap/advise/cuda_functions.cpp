@@ -95,6 +95,12 @@ bool is_asynchronous(std::string_view name) {
   return name.find("Async") != name.npos || name.find("GraphLaunch") != name.npos;
 }
 
+bool is_query(std::string_view name) {
+  constexpr std::array<std::string_view, 4> queries{"cudaStreamQuery", "cudaEventQuery", "cuStreamQuery",
+                                                    "cuEventQuery"};
+  return std::ranges::find(queries, name_in_programs(name)) != queries.end();
+}
+
 bool manages_memory(std::string_view name) {
   constexpr std::array parts{"Malloc", "Alloc", "Free", "Register", "Unregister"};  // the last two pin and unpin
   return std::ranges::any_of(parts, [&](const char* part) { return name.find(part) != name.npos; });

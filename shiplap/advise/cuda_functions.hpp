@@ -33,6 +33,9 @@ bool has_stream_per_thread(std::string_view name_in_cupti);
 /// Whether the host does not wait for the end of what this function submits, as long as host memory is pinned.
 bool is_asynchronous(std::string_view name);
 
+/// Whether the function asks whether a stream or an event has finished, and does not wait for it.
+bool is_query(std::string_view name);
+
 /// Whether the function allocates, frees, pins or unpins memory.
 bool manages_memory(std::string_view name);
 

@@ -22,6 +22,7 @@
 
 #include "shiplap/advise/cuda_functions.hpp"
 #include "shiplap/advise/nsys_database.hpp"
+#include "shiplap/advise/polled_waits.hpp"
 #include "shiplap/core/error.hpp"
 
 // The tables, columns and numbers are those of NVIDIA's "SQLite Schema Reference" and "SQLite Schema Event Values" in
@@ -215,8 +216,10 @@ class Import {
     read_ranges();
     count_times_from_first_start();
     std::ranges::stable_sort(std::span(records_).subspan(calls, ops), {}, start_of);
-    return {program_of(database_, process_), gpu_name(database_, process_, first_gpu_.value_or(0)), std::move(records_),
-            true};
+    Recording recording{program_of(database_, process_), gpu_name(database_, process_, first_gpu_.value_or(0)),
+                        std::move(records_), true};
+    take_polls_for_waits(recording);
+    return recording;
   }
 
  private:
@@ -391,7 +394,7 @@ class Import {
     const auto [function, is_new] = functions_.try_emplace(id);
     if (is_new) {
       const std::string full = name(id);
-      if (watched(full)) function->second = name_in_programs(full);
+      if (watched(full) || is_query(full)) function->second = name_in_programs(full);
     }
     return function->second;
   }

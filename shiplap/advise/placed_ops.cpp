@@ -11,6 +11,7 @@
 #include <variant>
 
 #include "shiplap/advise/cuda_functions.hpp"
+#include "shiplap/advise/initialisation.hpp"
 #include "shiplap/core/printable.hpp"
 
 namespace shiplap {
@@ -60,7 +61,9 @@ std::set<StreamOfGpu> streams_ordered_with_default(const Recording& recording) {
 class OpMaker {
  public:
   explicit OpMaker(const Recording& recording)
-      : recording_(recording), ordered_(streams_ordered_with_default(recording)) {}
+      : recording_(recording),
+        initialisation_(initialisation_of(recording)),
+        ordered_(streams_ordered_with_default(recording)) {}
 
   void add(const Call& call) {
     Thread& thread = threads_[call.record->thread];
@@ -146,7 +149,9 @@ class OpMaker {
 
   void describe(const Call& call, Nanoseconds span, PlacedOp& placed) {
     StepOp& op = placed.op;
-    op.call = between(placed.call.start, placed.call.end);
+    if (const auto first = initialisation_.of_call.find(call.record->call); first != initialisation_.of_call.end())
+      placed.initialising = first->second;
+    op.call = between(placed.call.start, placed.call.end) - placed.initialising;
     op.time = between(span.start, span.end);
     if (const RecordedCopy* copy = single_copy(call)) {
       describe_copy(call, *copy, placed);
@@ -356,6 +361,7 @@ class OpMaker {
   }
 
   const Recording& recording_;
+  const Initialisation initialisation_;
   std::set<StreamOfGpu> ordered_;
   std::vector<PlacedOp> ops_;
   std::unordered_map<std::size_t, std::size_t> op_of_record_;

@@ -19,6 +19,7 @@ struct PlacedOp {
   std::uint64_t start = 0;                      ///< when its work began on the GPU, in ns
   std::uint64_t end = 0;                        ///< when its work ended on the GPU, in ns
   std::uint64_t content = 0;                    ///< RecordedCopy::content
+  Seconds initialising{0};                      ///< time in its call that initialised; it is not part of `op.call`
   std::vector<std::size_t> after;               ///< StepOp::after
   std::optional<std::size_t> handed_over_by{};  ///< StepOp::handed_over_by
 };

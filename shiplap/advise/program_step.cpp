@@ -2,7 +2,11 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <set>
 #include <span>
+#include <string_view>
+#include <tuple>
 #include <utility>
 #include <variant>
 
@@ -40,11 +44,19 @@ class StepBuilder {
     for (std::size_t i = 0; i + 1 < firsts.size(); ++i)
       parts_.push_back({firsts[i], std::max(firsts[i], firsts[i + 1])});
     typical_ = steps.typical;
+    once_ = steps.once;
+    std::vector<std::size_t> sizes;
+    for (const Part& part : parts_) sizes.push_back(part.size());
+    counts_ = of_usual_size(sizes);
+    counts_[typical_] = true;
+    for (std::size_t back = 1; back <= std::min(most_steps_before, typical_); ++back)
+      before_.push_back(correspondence_of(parts_[typical_ - back]));
   }
 
   ProgramStep build() const {
     const Part& typical = parts_[typical_];
     ProgramStep step;
+    step.once = once_;
     for (std::size_t i = typical.first; i < typical.end; ++i) {
       step.ops.push_back(all_[i].op);
       step.ops.back().after = earlier_ops(all_[i].after);
@@ -54,18 +66,50 @@ class StepBuilder {
     }
     number_gpus(step);
     note_repeats(step);
-    note_times(step);
+    if (once_ && !step.ops.empty())
+      note_time_of_single(step);
+    else
+      note_times(step);
     return step;
   }
 
  private:
+  /// What ops that correspond to each other have in common.
+  static auto kind_of(const StepOp& op) {
+    return std::tuple(op.kind, op.to_device, op.kind == StepOp::Kind::copy ? std::string_view() : op.name);
+  }
+
+  /// The index in the typical step of the op that corresponds to each op of another step.
+  std::vector<std::optional<std::size_t>> correspondence_of(const Part& part) const {
+    const Part& typical = parts_[typical_];
+    std::vector<std::optional<std::size_t>> indices(part.size());
+    bool are_alike = part.size() == typical.size();
+    for (std::size_t i = 0; i < part.size() && are_alike; ++i) {
+      indices[i] = i;
+      are_alike = kind_of(all_[part.first + i].op) == kind_of(all_[typical.first + i].op);
+    }
+    if (are_alike) return indices;
+    std::ranges::fill(indices, std::nullopt);
+    std::map<decltype(kind_of(all_[0].op)), std::vector<std::size_t>> of_kind;  // not yet found ones, in order
+    for (std::size_t i = 0; i < typical.size(); ++i) of_kind[kind_of(all_[typical.first + i].op)].push_back(i);
+    for (std::size_t i = part.size(); i-- > 0;)
+      if (auto& left = of_kind[kind_of(all_[part.first + i].op)]; !left.empty()) {
+        indices[i] = left.back();
+        left.pop_back();
+      }
+    return indices;
+  }
+
   std::vector<EarlierOp> earlier_ops(const std::vector<std::size_t>& after) const {
     std::vector<EarlierOp> earlier;
     for (const std::size_t op : after)
       for (std::size_t back = 0; back <= std::min(most_steps_before, typical_); ++back) {
         const Part& part = parts_[typical_ - back];
         if (op < part.first || op >= part.end) continue;
-        if (part.size() == parts_[typical_].size()) earlier.push_back({op - part.first, back});
+        if (!counts_[typical_ - back]) break;
+        const std::optional<std::size_t> index =
+            back == 0 ? std::optional(op - part.first) : before_[back - 1][op - part.first];
+        if (index) earlier.push_back({*index, back});
         break;
       }
     return earlier;
@@ -81,26 +125,38 @@ class StepBuilder {
 
   void note_repeats(ProgramStep& step) const {
     const Part& typical = parts_[typical_];
-    for (StepOp& op : step.ops) op.same_address = op.same_content = op.kind == StepOp::Kind::copy;
-    for (const Part& part : parts_) {
-      if (part.size() != typical.size()) continue;
+    for (StepOp& op : step.ops) op.same_address = op.same_content = op.kind == StepOp::Kind::copy && !once_;
+    for (std::size_t p = 0; p < parts_.size(); ++p) {
+      if (!counts_[p]) continue;
       ++step.repeats;
+      std::vector<const PlacedOp*> ones(step.ops.size());
+      const auto indices = correspondence_of(parts_[p]);
+      for (std::size_t i = 0; i < indices.size(); ++i)
+        if (indices[i]) ones[*indices[i]] = &all_[parts_[p].first + i];
       for (std::size_t i = 0; i < step.ops.size(); ++i) {
-        const PlacedOp& one = all_[part.first + i];
+        const PlacedOp* const one = ones[i];
         StepOp& op = step.ops[i];
-        op.same_address = op.same_address && one.op.host_address != 0 && one.op.host_address == op.host_address;
-        op.same_content = op.same_content && one.content != 0 && one.content == all_[typical.first + i].content &&
-                          one.op.size == op.size;
+        op.same_address =
+            op.same_address && one != nullptr && one->op.host_address != 0 && one->op.host_address == op.host_address;
+        op.same_content = op.same_content && one != nullptr && one->content != 0 &&
+                          one->content == all_[typical.first + i].content && one->op.size == op.size;
       }
     }
   }
 
+  Seconds initialising_in(const Part& part) const {
+    Seconds sum{0};
+    for (std::size_t i = part.first; i < part.end; ++i) sum += all_[i].initialising;
+    return sum;
+  }
+
   void note_times(ProgramStep& step) const {
     std::vector<double> times, to_device, to_host, on_device, on_host;
-    for (const Part& part : parts_) {
-      if (part.size() != parts_[typical_].size() || part.end >= all_.size()) continue;
+    for (std::size_t p = 0; p < parts_.size(); ++p) {
+      const Part& part = parts_[p];
+      if (!counts_[p] || part.end >= all_.size()) continue;
       const Nanoseconds span{all_[part.first].start, std::max(all_[part.first].start, all_[part.end].start)};
-      times.push_back(between(span.start, span.end).count());
+      times.push_back(std::max(Seconds{0}, between(span.start, span.end) - initialising_in(part)).count());
       const StepMigrations moved = migrations_in(span);
       to_device.push_back(static_cast<double>(moved.to_device.count));
       to_host.push_back(static_cast<double>(moved.to_host.count));
@@ -113,6 +169,30 @@ class StepBuilder {
     step.migrations = {Bytes{static_cast<std::uint64_t>(median(to_device))},
                        Bytes{static_cast<std::uint64_t>(median(to_host))}, Seconds{median(on_device)},
                        Seconds{median(on_host)}};
+  }
+
+  /// A single step is from its first call to the end of all its work, and of the pages that move until the next op.
+  void note_time_of_single(ProgramStep& step) const {
+    const Part& part = parts_[typical_];
+    const std::uint64_t start = all_[part.first].call.start;
+    std::uint64_t end = start, last_call = start;
+    std::set<std::uint32_t> threads;
+    for (std::size_t i = part.first; i < part.end; ++i) {
+      const PlacedOp& one = all_[i];
+      end = std::max({end, one.end, one.call.end});
+      StepOp& op = step.ops[i - part.first];
+      if (threads.insert(op.thread).second && !op.handed_over_by) op.host_before = between(start, one.call.start);
+      op.allocating = std::min(op.allocating, op.host_before);
+      if (op.thread == step.ops.front().thread) last_call = one.call.end;
+    }
+    for (const RecordedMigration* migration : migrations_)
+      if (part.end >= all_.size() || migration->time.start < all_[part.end].call.start)
+        end = std::max(end, migration->time.end);
+    const Seconds time = std::max(Seconds{0}, between(start, end) - initialising_in(part));
+    step.time = Interval<Seconds>::exact(time);
+    step.total = time;
+    step.migrations = migrations_in({start, end});
+    step.host_after = step.migrations.to_host.count > 0 ? between(last_call, end) : Seconds{0};
   }
 
   StepMigrations migrations_in(Nanoseconds span) const {
@@ -130,7 +210,10 @@ class StepBuilder {
   std::vector<const RecordedMigration*> migrations_;
   std::vector<PlacedOp> all_;
   std::vector<Part> parts_;
+  std::vector<bool> counts_;  ///< by part: whether it is of the usual size
   std::size_t typical_ = 0;
+  bool once_ = false;
+  std::vector<std::vector<std::optional<std::size_t>>> before_;  ///< correspondence of the steps before, last one first
 };
 
 }  // namespace

@@ -78,6 +78,8 @@ struct ProgramStep {
   Interval<Seconds> time;           ///< time of the step: the median of all recorded steps, and their quartiles
   std::size_t repeats = 0;          ///< number of recorded steps of this kind
   Seconds total{0};                 ///< time of all steps together
+  bool once = false;                ///< whether the program does it once, so that no step follows
+  Seconds host_after{0};            ///< host time of the first op's thread after its last op, where it is done once
   StepMigrations migrations;        ///< managed memory that moved
   bool has_inferred_waits = false;  ///< see Recording::has_inferred_waits
 };
@@ -85,7 +87,10 @@ struct ProgramStep {
 /// Builds the typical step. A thread that makes no call for long, and then one soon after a call of another thread,
 /// counts as having waited for this call: no record tells what threads of a program wait for. Calls without an op that
 /// belong to no known function count as host time. The default stream is ordered with other streams unless their work
-/// was seen to overlap.
+/// was seen to overlap. First launches of kernels are without the time that loads their modules.
+///
+/// Steps of the usual size count (of_usual_size). Where their ops differ, an op of one step corresponds to the one of
+/// the same kind in another, counted from the end.
 ProgramStep program_step(const Recording&, const Steps&);
 
 }  // namespace shiplap

@@ -10,6 +10,11 @@ const std::array how_to_keep{
     HowTo{"PyTorch", "Move the tensor or the module with .to(\"cuda\") before the loop, not in it."},
     HowTo{"CuPy", "Call cupy.asarray(x) before the loop."},
     HowTo{"JAX", "Call jax.device_put(x) before the loop and pass the result."}};
+const std::array how_to_keep_results{
+    HowTo{"CUDA C++", "Swap device pointers between steps, and copy to the host only what it reads."},
+    HowTo{"PyTorch", "Keep the tensor on the GPU between steps; .cpu() only what the host reads."},
+    HowTo{"CuPy", "Keep the cupy array between steps; .get() only what the host reads."},
+    HowTo{"JAX", "Pass the result on as it is; numpy.asarray only of what the host reads."}};
 const std::array how_to_allocate{
     HowTo{"CUDA C++", "Allocate before the loop, or take memory from a pool with cudaMallocAsync and cudaFreeAsync."},
     HowTo{"PyTorch", "Give results a place with out=, and do not call torch.cuda.empty_cache() in the loop."},
@@ -60,15 +65,16 @@ const std::array how_to_access_host_memory{
     HowTo{"CUDA C++", "Allocate with cudaHostAlloc(..., cudaHostAllocMapped) and pass the pointer to the kernel."},
     HowTo{"CuPy", "An array over cupyx.empty_pinned memory, by cupy.cuda.UnownedMemory and MemoryPointer."}};
 
-const std::array all_rules{Rule{"keep on the GPU", keep_on_gpu, how_to_keep},
-                           Rule{"allocate once", allocate_once, how_to_allocate},
+const std::array all_rules{Rule{"keep on the GPU", keep_on_gpu, how_to_keep, true},
+                           Rule{"keep results on the GPU", keep_results_on_gpu, how_to_keep_results},
+                           Rule{"allocate once", allocate_once, how_to_allocate, true},
                            Rule{"pin", pin, how_to_pin},
                            Rule{"write into pinned memory", write_into_pinned_memory, how_to_write},
                            Rule{"prefetch managed memory", prefetch_managed, how_to_prefetch},
                            Rule{"batch copies", batch_copies, how_to_batch},
                            Rule{"copy asynchronously", copy_asynchronously, how_to_copy_asynchronously},
                            Rule{"drop waits", drop_waits, how_to_drop_waits},
-                           Rule{"overlap steps", overlap_steps, how_to_overlap_steps},
+                           Rule{"overlap steps", overlap_steps, how_to_overlap_steps, true},
                            Rule{"chunks on streams", cut_into_chunks_on_streams, how_to_chunk},
                            Rule{"zero-copy", access_host_memory, how_to_access_host_memory}};
 

@@ -33,6 +33,7 @@ struct Rule {
   std::string_view name;                                                     ///< such as "pin"
   std::optional<ChangedStep> (*change)(const ProgramStep&, const Profile&);  ///< nullopt where it does not apply
   std::span<const HowTo> how;                                                ///< how it is done
+  bool spans_steps = false;  ///< whether it gains only where another step follows
 };
 
 /// All rules, in the order in which equally good ones are preferred.
@@ -40,6 +41,9 @@ std::span<const Rule> rules();
 
 /// Copies whose bytes were the same in all recorded steps are made once.
 std::optional<ChangedStep> keep_on_gpu(const ProgramStep&, const Profile&);
+/// Arrays that come back to the host and are sent again, in the same step or in the next one, stay on the GPU. They are
+/// known by size, and by address where this is recorded. Whether the host changes them is unknown, so this is a bound.
+std::optional<ChangedStep> keep_results_on_gpu(const ProgramStep&, const Profile&);
 /// Memory is allocated once.
 std::optional<ChangedStep> allocate_once(const ProgramStep&, const Profile&);
 /// Pageable arrays that are copied become pinned. Copies that returned when they had ended still do.

@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
+#include <tuple>
+#include <vector>
 
 #include "shiplap/advise/rules.hpp"
 #include "shiplap/advise/step_edit.hpp"
@@ -59,6 +62,9 @@ Seconds time_of_preparing(const Profile& profile, Bytes size) {
   return std::max(least, size / rate_of(profile.host->copy, 1) / copies_at_least);
 }
 
+/// What a copy to the GPU has in common with the copy to the host whose bytes it may send again.
+auto array_of(const StepOp& copy) { return std::tuple(copy.gpu, copy.size.count, copy.host_address); }
+
 std::string arrays(std::size_t count) { return count == 1 ? "array" : fmt::format("{} arrays", count); }
 
 }  // namespace
@@ -97,6 +103,48 @@ std::optional<ChangedStep> keep_on_gpu(const ProgramStep& step, const Profile& p
           "The bytes do not change between steps, as samples of them did not in the recording; no kernel "
           "writes to the arrays on the GPU; and there is memory for them beside everything else. The host's "
           "time before these copies is spent for them."};
+}
+
+std::optional<ChangedStep> keep_results_on_gpu(const ProgramStep& step, const Profile&) {
+  std::vector<bool> is_left_out(step.ops.size());
+  Bytes size;
+  std::size_t count = 0;
+  bool by_address = true;
+  std::map<decltype(array_of(step.ops[0])), std::vector<std::size_t>> received;
+  const auto receive = [&](std::size_t i) {
+    if (is_copy(step.ops[i]) && !step.ops[i].to_device) received[array_of(step.ops[i])].push_back(i);
+  };
+  // What a step receives may be sent in the next one, if there is one.
+  for (std::size_t i = 0; i < step.ops.size() && !step.once; ++i) receive(i);
+  for (std::size_t i = 0; i < step.ops.size(); ++i) {
+    const StepOp& op = step.ops[i];
+    if (step.once) receive(i);
+    if (!is_copy(op) || !op.to_device || op.same_content || op.size < worth_pinning) continue;
+    const auto found = received.find(array_of(op));
+    if (found == received.end() || found->second.empty()) continue;
+    is_left_out[i] = is_left_out[found->second.back()] = true;
+    found->second.pop_back();
+    size += op.size;
+    ++count;
+    by_address = by_address && op.host_address != 0;
+  }
+  if (count == 0) return std::nullopt;
+  StepEdit edit(step);
+  for (std::size_t i = 0; i < step.ops.size(); ++i) {
+    if (is_left_out[i])
+      edit.leave_out(i);
+    else
+      edit.keep(i);
+  }
+  return ChangedStep{
+      .step = std::move(edit).finish(),
+      .what = fmt::format("Keep on the GPU the {} that the host receives and sends again ({}, known by {})",
+                          arrays(count), to_string(size), by_address ? "address and size" : "size alone"),
+      .allowed_if =
+          "The host sends what it has received, unchanged, and reads nothing of it. What it changes or reads "
+          "is still copied.",
+      .once = Seconds{0},
+      .bound = true};
 }
 
 std::optional<ChangedStep> allocate_once(const ProgramStep& step, const Profile&) {
@@ -209,8 +257,9 @@ std::optional<ChangedStep> prefetch_managed(const ProgramStep& step, const Profi
   ProgramStep after = std::move(edit).finish();
   after.migrations = {};
   // The host's own code has waited for pages where it took longest.
-  StepOp& longest = *std::ranges::max_element(after.ops, {}, &StepOp::host_before);
-  longest.host_before = std::max(Seconds{0}, longest.host_before - moved.on_host);
+  Seconds& before = std::ranges::max_element(after.ops, {}, &StepOp::host_before)->host_before;
+  Seconds& longest = after.host_after > before ? after.host_after : before;
+  longest = std::max(Seconds{0}, longest - moved.on_host);
   return ChangedStep{
       .step = std::move(after),
       .what = fmt::format("Prefetch managed memory: pages of {} move to the GPU and of {} to the host because "

@@ -18,6 +18,7 @@ constexpr std::size_t simulated_ops = 100'000;  // a step with many ops is simul
 
 /// Number of steps that are simulated; the times of the second half count.
 std::size_t simulated_steps(const ProgramStep& step) {
+  if (step.once) return 1;
   return std::clamp(simulated_ops / std::max<std::size_t>(1, step.ops.size()), fewest_simulated_steps,
                     most_simulated_steps);
 }
@@ -51,7 +52,10 @@ class StepScheduler {
     for (std::size_t i = 0; i < step_.ops.size(); ++i) add(i);
     ++number_;
   }
-  Schedule take() { return std::move(schedule_); }
+  Schedule take() {
+    if (step_.once) end_single();
+    return std::move(schedule_);
+  }
 
  private:
   using Where = std::pair<std::uint32_t, MemoryKind>;  // GPU and kind of host memory
@@ -66,6 +70,13 @@ class StepScheduler {
     if (streams_.contains(key)) return;
     const std::string name = op.stream == 0 ? "default stream" : fmt::format("stream {}", op.stream);
     streams_.emplace(key, schedule_.add_stream(name, place(op)));
+  }
+  /// Adds the host time after the last calls, which no step follows.
+  void end_single() {
+    if (!step_.ops.empty()) owed_[step_.ops.front().thread] += step_.host_after;
+    --number_;
+    for (const auto& [thread, time] : owed_) work(agents_.at(thread), time);
+    ++number_;
   }
   static Place place(const StepOp& op) { return Place::gpu(static_cast<std::uint16_t>(op.gpu)); }
 
@@ -223,7 +234,8 @@ SimulatedStep simulated_step(const ProgramStep& step, const Profile& profile) {
   Prediction prediction = simulate(result.schedule, profile);
   result.timeline = std::move(prediction.timeline);
   result.assumptions = std::move(prediction.assumptions);
-  const Seconds early = end_of_step(result.schedule, result.timeline, until_steady - 1);
+  const Seconds early =
+      until_steady == 0 ? Seconds{0} : end_of_step(result.schedule, result.timeline, until_steady - 1);
   const Seconds last = end_of_step(result.schedule, result.timeline, steps - 1);
   result.time = (last - early) / static_cast<double>(steps - until_steady);
   return result;

@@ -20,12 +20,12 @@ Schedule schedule_of(const ProgramStep&, std::size_t repeats, const Profile&);
 
 /// A simulated step.
 struct SimulatedStep {
-  Seconds time{0};                       ///< from one step to the next in a long run
+  Seconds time{0};                       ///< from one step to the next in a long run; of a single step: to its end
   Schedule schedule;                     ///< a few steps
   Timeline timeline;                     ///< their simulated times
   std::vector<std::string> assumptions;  ///< what the simulation assumes, one sentence each
 };
-/// Simulates steps one after the other. Throws as `simulate` does.
+/// Simulates steps one after the other, or a step that is done once alone. Throws as `simulate` does.
 SimulatedStep simulated_step(const ProgramStep&, const Profile&);
 
 }  // namespace shiplap

@@ -1,8 +1,9 @@
 #include "shiplap/advise/steps.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <iterator>
 #include <map>
-#include <numeric>
 #include <string>
 #include <tuple>
 #include <unordered_map>
@@ -15,15 +16,27 @@ namespace {
 
 constexpr std::size_t fewest_steps = 3;
 constexpr double least_coverage = 0.5;
-/// Each period is confirmed by all tokens, so only the periods of the kinds that occur most often are. A recording of a
-/// million kinds with a period of their own each would take hours otherwise.
-constexpr std::size_t most_periods = 256;
-/// A period that is confirmed by this fraction of the tokens that confirm the best one is as good as it.
-constexpr double nearly_as_often = 0.995;
-/// Kinds of ops keep the period equally well when the fractions of their distances that are the period differ by less
-/// than this; a kind that is a more natural begin of a step may keep it worse by `natural_begin`.
-constexpr double equally_well = 0.01;
+constexpr double least_likeness = 0.7;
+/// Each way to cut the program into steps is measured on all tokens, so that only this many are. A recording of a
+/// million kinds would take hours otherwise.
+constexpr std::size_t most_cuts = 256;
+constexpr std::size_t most_cuts_of_a_count = 3;  // kinds that occur equally often tell nearly the same
+/// An op that the step before has with another size or grid is as like as this.
+constexpr double likeness_of_another_size = 0.95;
+/// A step may do something this many times as often as the step before, and is like it.
+constexpr std::size_t most_times_as_often = 2;
+/// An op of one size or grid begins steps where this fraction of its distances is the same: by chance it is not.
+constexpr double least_regularity = 0.75;
+/// A cut whose likeness is this fraction of the best one is as good as it.
+constexpr double nearly_as_alike = 0.995;
+/// Kinds of ops begin equally good steps when their likeness differs by less than this; a kind that is a more natural
+/// begin of a step may be worse by `natural_begin`.
+constexpr double equally_alike = 0.01;
 constexpr double natural_begin = 0.05;
+/// Counts of steps within this factor are of one level of nested steps.
+constexpr double same_level = 1.5;
+constexpr double least_likeness_of_level = 0.85;
+constexpr std::size_t most_levels = 5;
 
 /// A copy, kernel or fill.
 struct SubmittedOp {
@@ -55,38 +68,52 @@ std::vector<SubmittedOp> submitted_ops(const Recording& recording, const Calls& 
 using Kind = std::uint32_t;
 constexpr Kind wait_of_host = 0;
 
-/// One op or several like ones in a row, or a wait of the host.
+/// One op or several equal ones in a row, or a wait of the host.
 struct Token {
-  Kind kind;               ///< an op after a wait is of another kind than the same op elsewhere
-  std::size_t position;    ///< its first op in the submitted order, or the op after a wait
-  Kind op = wait_of_host;  ///< the kind of its ops
-  bool is_result = false;  ///< whether it copies to the host
+  std::size_t position;        ///< its first op in the submitted order, or the op after a wait
+  Kind op = wait_of_host;      ///< the kind of its ops, with their size or grid
+  Kind family = wait_of_host;  ///< their kind without it
+  /// How natural it is that a step begins here: 2 after the host has waited for results, 1 after another wait.
+  int naturalness = 0;
+  bool is_result = false;    ///< whether it copies to the host
+  bool is_with_host = true;  ///< whether it is a wait, or a copy from or to the host
 };
 
 /// Numbers the kinds of ops.
 class Kinds {
  public:
-  Kind of(const Record& record) {
+  /// The kind with its size or grid, and its family without.
+  std::pair<Kind, Kind> of(const Record& record) {
     Description key{record.index(), {}, 0, 0, 0};
     if (const auto* kernel = std::get_if<RecordedKernel>(&record))
-      key = {record.index(), kernel->name, kernel->blocks, kernel->threads, stream_of(*kernel)};
+      key = {record.index(), kernel->name, 0, kernel->threads, stream_of(*kernel)};
     else if (const auto* copy = std::get_if<RecordedCopy>(&record))
       key = {record.index(),
              {},
-             copy->size.count,
+             0,
              static_cast<std::uint64_t>(copy->from) << 8u | static_cast<std::uint64_t>(copy->to),
              stream_of(*copy)};
     else if (const auto* fill = std::get_if<RecordedFill>(&record))
-      key = {record.index(), {}, fill->size.count, 0, stream_of(*fill)};
-    return 3 * known_.try_emplace(std::move(key), static_cast<Kind>(known_.size() + 1)).first->second;
+      key = {record.index(), {}, 0, 0, stream_of(*fill)};
+    const Kind family = number(families_, key);
+    std::get<2>(key) = extent_of(record);
+    return {number(kinds_, std::move(key)), family};
   }
-  /// The kind of an op of this kind that follows a wait of the host, which may have been for results.
-  static Kind after_wait(Kind op, bool for_results) { return op + (for_results ? 2 : 1); }
 
  private:
+  /// Kind of record, name, size or grid, what else tells kinds apart, and stream.
   using Description = std::tuple<std::size_t, std::string, std::uint64_t, std::uint64_t, std::uint64_t>;
   static std::uint64_t stream_of(const auto& work) { return std::uint64_t{work.gpu} << 32u | work.stream; }
-  std::map<Description, Kind> known_;
+  static std::uint64_t extent_of(const Record& record) {
+    if (const auto* kernel = std::get_if<RecordedKernel>(&record)) return kernel->blocks;
+    if (const auto* copy = std::get_if<RecordedCopy>(&record)) return copy->size.count;
+    const auto* fill = std::get_if<RecordedFill>(&record);
+    return fill == nullptr ? 0 : fill->size.count;
+  }
+  static Kind number(std::map<Description, Kind>& known, Description key) {
+    return known.try_emplace(std::move(key), static_cast<Kind>(known.size() + 1)).first->second;
+  }
+  std::map<Description, Kind> kinds_, families_;
 };
 
 /// When the host waited: in calls that wait, and at the end of copies that return when they have ended.
@@ -112,101 +139,190 @@ std::vector<Token> tokens_of(const Recording& recording, const std::vector<Submi
   Kinds kinds;
   const auto add = [&](Token token) {
     if (!tokens.empty() && tokens.back().op == token.op) return;
-    if (!tokens.empty() && tokens.back().kind == wait_of_host)
-      token.kind = Kinds::after_wait(token.op, tokens.size() > 1 && tokens[tokens.size() - 2].is_result);
+    if (!tokens.empty() && tokens.back().op == wait_of_host)
+      token.naturalness = tokens.size() > 1 && tokens[tokens.size() - 2].is_result ? 2 : 1;
     tokens.push_back(token);
   };
   auto wait = waits.begin();
   for (std::size_t i = 0; i < submitted.size(); ++i) {
-    for (; wait != waits.end() && *wait < submitted[i].time; ++wait) add({wait_of_host, i, wait_of_host});
+    for (; wait != waits.end() && *wait < submitted[i].time; ++wait) add({.position = i});
     const Record& record = recording.records[submitted[i].record];
     const auto* copy = std::get_if<RecordedCopy>(&record);
-    const Kind kind = kinds.of(record);
-    add({kind, i, kind, copy != nullptr && copy->to != MemoryKind::device});
+    const bool is_with_host = copy != nullptr && (copy->from != MemoryKind::device || copy->to != MemoryKind::device);
+    const auto [kind, family] = kinds.of(record);
+    add({.position = i,
+         .op = kind,
+         .family = family,
+         .is_result = copy != nullptr && copy->to != MemoryKind::device,
+         .is_with_host = is_with_host});
   }
   return tokens;
 }
 
-std::vector<std::vector<std::size_t>> places_of(const std::vector<Token>& tokens) {
-  std::vector<std::vector<std::size_t>> places;
-  for (std::size_t i = 0; i < tokens.size(); ++i) {
-    if (tokens[i].kind >= places.size()) places.resize(tokens[i].kind + 1u);
-    places[tokens[i].kind].push_back(i);
-  }
-  return places;
-}
+/// A way to cut the program into steps: each begins with a token of one kind.
+struct Cut {
+  std::vector<std::size_t> begins;  ///< tokens
+  std::size_t end = 0;              ///< the token after the last step
+  int naturalness = 0;
+  double likeness = 0;   ///< fraction of the tokens of steps that the step before has too
+  double confirmed = 0;  ///< the same of all tokens
+  bool is_with_host = false;
 
-/// The distance between neighbouring places that occurs most often, and how often it does.
-std::pair<std::size_t, std::size_t> usual_gap(const std::vector<std::size_t>& places) {
+  std::size_t steps() const { return begins.size(); }
+};
+
+/// The fraction of neighbouring distances that are the commonest one.
+double regularity_of(const std::vector<std::size_t>& places) {
   std::unordered_map<std::size_t, std::size_t> counts;
-  std::pair<std::size_t, std::size_t> usual{0, 0};
-  for (std::size_t i = 1; i < places.size(); ++i) {
-    const std::size_t gap = places[i] - places[i - 1];
-    const std::size_t count = ++counts[gap];
-    if (count > usual.second || (count == usual.second && gap < usual.first)) usual = {gap, count};
-  }
-  return usual;
-}
-
-/// Number of tokens that are like the token one period later.
-std::size_t confirmed(const std::vector<Token>& tokens, std::size_t period) {
-  std::size_t alike = 0;
-  for (std::size_t i = 0; i + period < tokens.size(); ++i) alike += tokens[i].kind == tokens[i + period].kind ? 1 : 0;
-  return alike;
-}
-
-std::size_t period_of(const std::vector<Token>& tokens, const std::vector<std::vector<std::size_t>>& places) {
-  std::vector<const std::vector<std::size_t>*> kinds;
-  for (const auto& of_kind : places)
-    if (of_kind.size() >= fewest_steps) kinds.push_back(&of_kind);
-  std::ranges::stable_sort(kinds, std::ranges::greater{}, [](const auto* of_kind) { return of_kind->size(); });
-  std::map<std::size_t, std::size_t> confirmations;
-  for (const auto* of_kind : kinds) {
-    if (confirmations.size() == most_periods) break;
-    if (const std::size_t gap = usual_gap(*of_kind).first; !confirmations.contains(gap))
-      confirmations[gap] = confirmed(tokens, gap);
-  }
   std::size_t most = 0;
-  for (const auto& [gap, alike] : confirmations) most = std::max(most, alike);
-  for (const auto& [gap, alike] : confirmations)
-    if (most > 0 && static_cast<double>(alike) >= nearly_as_often * static_cast<double>(most)) return gap;
-  return 0;
+  for (std::size_t i = 1; i < places.size(); ++i) most = std::max(most, ++counts[places[i] - places[i - 1]]);
+  return static_cast<double>(most) / static_cast<double>(places.size() - 1);
 }
 
-/// How natural it is that a step begins at a token: 2 after the host has waited for results, 1 after another wait.
-int naturalness(const std::vector<Token>& tokens, std::size_t token) {
-  if (token == 0 || tokens[token - 1].kind != wait_of_host) return 0;
-  return token > 1 && tokens[token - 2].is_result ? 2 : 1;
+/// Where the last step ends: it is as long as the median of the others.
+std::size_t end_of_last(const std::vector<std::size_t>& begins, std::size_t tokens) {
+  std::vector<std::size_t> lengths;
+  for (std::size_t i = 1; i < begins.size(); ++i) lengths.push_back(begins[i] - begins[i - 1]);
+  const auto middle = lengths.begin() + static_cast<std::ptrdiff_t>((lengths.size() - 1) / 2);
+  std::ranges::nth_element(lengths, middle);
+  return std::min(tokens, begins.back() + *middle);
 }
 
-/// The tokens where steps of this period begin. They are of the kind that keeps the period best. Among kinds that keep
-/// it equally well, it is the most natural begin, then the rarest kind, and then the first in the recording.
-std::vector<std::size_t> begins_of_steps(const std::vector<Token>& tokens,
-                                         const std::vector<std::vector<std::size_t>>& places, std::size_t period) {
-  const std::vector<std::size_t>* best = nullptr;
-  double best_kept = 0;
-  int best_natural = 0;
-  for (std::size_t kind = wait_of_host + 1; kind < places.size(); ++kind) {
-    const auto& of_kind = places[kind];
-    if (of_kind.size() < fewest_steps) continue;
-    const auto [gap, count] = usual_gap(of_kind);
-    if (gap != period) continue;
-    const double kept = static_cast<double>(count) / static_cast<double>(of_kind.size() - 1);
-    const int natural = naturalness(tokens, of_kind[of_kind.size() / 2]);
-    const double gain = kept - best_kept;
-    // A kind that occurs less often begins fewer steps that are none.
-    const auto plainer = [&] {
-      return best != nullptr && std::pair(of_kind.size(), of_kind.front()) < std::pair(best->size(), best->front());
-    };
-    const bool better = natural != best_natural ? gain > (natural > best_natural ? -natural_begin : natural_begin)
-                                                : gain > equally_well || (gain > -equally_well && plainer());
-    if (best == nullptr || better) {
-      best = &of_kind;
-      best_natural = natural;
-      best_kept = kept;
-    }
+/// The cuts that are measured. The most natural begins come first, and then those that occur most often.
+std::vector<Cut> cuts_of(const std::vector<Token>& tokens) {
+  using Begin = std::tuple<bool, Kind, int>;  // whether it is a family, its number, naturalness
+  std::map<Begin, std::vector<std::size_t>> places;
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    const Token& token = tokens[i];
+    if (token.op == wait_of_host) continue;
+    places[{false, token.op, token.naturalness}].push_back(i);
+    // Ops of a family in a row are one begin.
+    if (i == 0 || tokens[i - 1].family != token.family) places[{true, token.family, token.naturalness}].push_back(i);
   }
-  return best == nullptr ? std::vector<std::size_t>{} : *best;
+  std::vector<Cut> cuts;
+  for (auto& [begin, of_kind] : places) {
+    const auto& [is_family, number, naturalness] = begin;
+    if (of_kind.size() < fewest_steps || (!is_family && regularity_of(of_kind) < least_regularity)) continue;
+    cuts.push_back({.begins = std::move(of_kind), .naturalness = naturalness});
+  }
+  const auto rank = [](const Cut& cut) { return std::tuple(-cut.naturalness, -static_cast<double>(cut.steps())); };
+  std::ranges::sort(cuts, {}, [&](const Cut& cut) { return std::tuple(rank(cut), cut.begins.front()); });
+  std::vector<Cut> few;
+  std::size_t alike = 0;
+  for (Cut& cut : cuts) {
+    const bool is_new = few.empty() || rank(few.back()) != rank(cut);
+    alike = is_new ? 0 : alike + 1;
+    const bool is_known = !is_new && few.back().begins == cut.begins;
+    if (few.size() < most_cuts && alike < most_cuts_of_a_count && !is_known) few.push_back(std::move(cut));
+  }
+  for (Cut& cut : few) cut.end = end_of_last(cut.begins, tokens.size());
+  return few;
+}
+
+/// Measures how alike the steps of a cut are.
+class Likeness {
+ public:
+  explicit Likeness(const std::vector<Token>& tokens) : tokens_(tokens) {
+    std::unordered_map<std::uint64_t, std::uint32_t> numbers;
+    Kind most = wait_of_host;
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+      const Kind before = i == 0 ? wait_of_host : tokens[i - 1].family;
+      const std::uint64_t pair = std::uint64_t{before} << 32u | tokens[i].family;
+      // Further ones of a family in a row are like the first one, however many they are.
+      pairs_.push_back(i > 0 && before == tokens[i].family
+                           ? pairs_.back()
+                           : numbers.try_emplace(pair, static_cast<std::uint32_t>(numbers.size())).first->second);
+      most = std::max(most, tokens[i].op);
+    }
+    seen_pairs_.resize(numbers.size());
+    seen_ops_.resize(most + std::size_t{1});
+  }
+
+  /// A token is confirmed when the step before has an op of its family after one of the same family as well.
+  void measure(Cut& cut) {
+    step_ += 2;  // what was seen in another cut is not of the step before
+    double confirmed = 0;
+    std::size_t steps_with_host = 0;
+    for (std::size_t s = 0; s < cut.steps(); ++s, ++step_) {
+      const std::size_t end = s + 1 < cut.steps() ? cut.begins[s + 1] : cut.end;
+      bool is_with_host = false;
+      for (std::size_t i = cut.begins[s]; i < end; ++i) {
+        is_with_host = is_with_host || tokens_[i].is_with_host;
+        const bool is_equal = is_confirmed(seen_ops_[tokens_[i].op]);
+        const bool is_anchor = s > 0 && i == cut.begins[s];  // is alike whatever came before
+        const bool is_alike = is_confirmed(seen_pairs_[pairs_[i]]) || is_anchor;
+        confirmed += !is_alike ? 0 : is_equal ? 1 : likeness_of_another_size;
+      }
+      steps_with_host += is_with_host ? 1 : 0;
+    }
+    cut.likeness = confirmed / static_cast<double>(std::max<std::size_t>(1, cut.end - cut.begins[1]));
+    cut.confirmed = confirmed / static_cast<double>(tokens_.size());
+    cut.is_with_host = 2 * steps_with_host >= cut.steps();
+  }
+
+ private:
+  struct Seen {
+    std::uint64_t step = 0;  ///< the last one in which it was seen
+    std::size_t count = 0, before = 0;
+  };
+  bool is_confirmed(Seen& seen) const {
+    if (seen.step != step_) seen = {step_, 0, seen.step + 1 == step_ ? seen.count : 0};
+    return ++seen.count <= most_times_as_often * seen.before;
+  }
+
+  const std::vector<Token>& tokens_;
+  std::vector<std::uint32_t> pairs_;  ///< by token: its family and the one before
+  std::vector<Seen> seen_pairs_, seen_ops_;
+  std::uint64_t step_ = 0;
+};
+
+/// Whether a cut of the same level begins steps better. Among kinds that begin equally good ones, it is the most
+/// natural begin, then the rarest kind, which begins fewer steps that are none, and then the first in the recording.
+bool is_better(const Cut& cut, const Cut& than) {
+  const double gain = cut.likeness - than.likeness;
+  if (cut.naturalness != than.naturalness)
+    return gain > (cut.naturalness > than.naturalness ? -natural_begin : natural_begin);
+  if (std::abs(gain) > equally_alike) return gain > 0;
+  return std::pair(cut.steps(), cut.begins.front()) < std::pair(than.steps(), than.begins.front());
+}
+
+bool are_of_one_level(const Cut& one, const Cut& other) {
+  const auto [least, most] = std::minmax({one.steps(), other.steps()});
+  return static_cast<double>(most) <= same_level * static_cast<double>(least);
+}
+
+/// The cut of the program into its smallest steps that are alike, or null.
+const Cut* best_cut(const std::vector<Cut>& cuts) {
+  if (cuts.empty()) return nullptr;
+  const double least = nearly_as_alike * std::ranges::max_element(cuts, {}, &Cut::confirmed)->confirmed;
+  // Steps that exchange something with the host come before those within them that do not.
+  const auto size = [&](const Cut& cut) { return std::tuple(cut.confirmed >= least, cut.is_with_host, cut.steps()); };
+  const Cut& smallest = *std::ranges::max_element(cuts, {}, size);
+  const Cut* chosen = &smallest;
+  for (const Cut& cut : cuts)
+    if (are_of_one_level(cut, smallest) && is_better(cut, *chosen)) chosen = &cut;
+  return chosen;
+}
+
+/// The levels of nested steps from the largest steps to the smallest, with the chosen ones.
+std::vector<StepLevel> levels_of(const std::vector<Cut>& cuts, const Cut& chosen, const std::vector<Token>& tokens) {
+  std::vector<const Cut*> found{&chosen};
+  std::vector<const Cut*> by_likeness;
+  for (const Cut& cut : cuts)
+    if (cut.likeness >= least_likeness_of_level && cut.confirmed >= least_coverage * least_likeness_of_level)
+      by_likeness.push_back(&cut);
+  std::ranges::stable_sort(by_likeness, std::ranges::greater{}, &Cut::confirmed);
+  for (const Cut* cut : by_likeness)
+    if (found.size() < most_levels &&
+        std::ranges::none_of(found, [&](const Cut* one) { return are_of_one_level(*one, *cut); }))
+      found.push_back(cut);
+  std::ranges::sort(found, {}, &Cut::steps);
+  std::vector<StepLevel> levels;
+  for (const Cut* cut : found) {
+    const std::size_t first = tokens[cut->begins.front()].position, last = tokens[cut->begins.back()].position;
+    levels.push_back({cut->steps(), (last - first) / (cut->steps() - 1), cut == &chosen});
+  }
+  return levels;
 }
 
 /// The ranges of positions that were submitted within NVTX ranges of this name.
@@ -227,12 +343,13 @@ std::vector<std::pair<std::size_t, std::size_t>> parts_in(const Recording& recor
 
 std::optional<Steps> steps_of(const std::vector<std::pair<std::size_t, std::size_t>>& parts,
                               const std::vector<SubmittedOp>& submitted) {
-  if (parts.size() < fewest_steps) return std::nullopt;
-  std::map<std::size_t, std::size_t> sizes;
-  for (const auto& [first, last] : parts) ++sizes[last - first];
+  if (parts.empty()) return std::nullopt;
   Steps steps;
-  steps.ops = std::ranges::max_element(sizes, {}, [](const auto& size) { return size.second; })->first;
-  std::vector<std::pair<std::uint64_t, std::size_t>> times;  // time and index of each step with the usual number of ops
+  steps.once = parts.size() == 1;
+  std::vector<std::size_t> sizes;
+  for (const auto& [first, last] : parts) sizes.push_back(last - first);
+  const std::vector<bool> usual = of_usual_size(sizes);
+  std::vector<std::pair<std::uint64_t, std::size_t>> times;  // time and index of each usual step
   std::size_t covered = 0;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const auto& [first, last] = parts[i];
@@ -240,13 +357,14 @@ std::optional<Steps> steps_of(const std::vector<std::pair<std::size_t, std::size
     covered += last - first;
     const std::size_t next = i + 1 < parts.size() ? parts[i + 1].first : last - 1;
     const std::uint64_t begin = submitted[first].on_gpu;
-    if (last - first == steps.ops) times.emplace_back(std::max(submitted[next].on_gpu, begin) - begin, i);
+    if (usual[i]) times.emplace_back(std::max(submitted[next].on_gpu, begin) - begin, i);
   }
   steps.bounds.push_back(parts.back().second);
   steps.coverage = static_cast<double>(covered) / static_cast<double>(submitted.size());
   if (times.size() > 1 && times.back().second + 1 == parts.size()) times.pop_back();  // its end is not known
   std::ranges::sort(times);
   steps.typical = times[times.size() / 2].second;
+  steps.ops = sizes[steps.typical];
   return steps;
 }
 
@@ -258,22 +376,46 @@ std::vector<std::size_t> submitted_order(const Recording& recording) {
   return order;
 }
 
+std::vector<bool> of_usual_size(const std::vector<std::size_t>& sizes) {
+  std::map<std::size_t, std::size_t> counts;
+  for (const std::size_t size : sizes) ++counts[size];
+  const auto commonest = std::ranges::max_element(counts, {}, [](const auto& count) { return count.second; });
+  std::pair<std::size_t, std::size_t> range{commonest->first, commonest->first};
+  if (2 * commonest->second < sizes.size()) {
+    std::vector<std::size_t> sorted = sizes;
+    std::ranges::sort(sorted);
+    const std::size_t middle = sorted[sorted.size() / 2];
+    range = {(middle + 1) / 2, 2 * middle};
+  }
+  std::vector<bool> usual;
+  for (const std::size_t size : sizes) usual.push_back(size >= range.first && size <= range.second);
+  return usual;
+}
+
 std::optional<Steps> find_steps(const Recording& recording, std::string_view range) {
   const Calls calls = calls_of(recording);
   const std::vector<SubmittedOp> submitted = submitted_ops(recording, calls);
   if (!range.empty()) return steps_of(parts_in(recording, submitted, range), submitted);
   const std::vector<Token> tokens = tokens_of(recording, submitted, times_of_waits(recording, calls));
-  const auto places = places_of(tokens);
-  const std::size_t period = period_of(tokens, places);
-  if (period == 0) return std::nullopt;
-  const std::vector<std::size_t> begins = begins_of_steps(tokens, places, period);
+  std::vector<Cut> cuts = cuts_of(tokens);
+  Likeness likeness(tokens);
+  for (Cut& cut : cuts) likeness.measure(cut);
+  const Cut* const cut = best_cut(cuts);
+  if (cut == nullptr || cut->likeness < least_likeness) return std::nullopt;
   std::vector<std::pair<std::size_t, std::size_t>> parts;
-  for (std::size_t i = 0; i < begins.size(); ++i) {
-    const std::size_t end = i + 1 < begins.size() ? begins[i + 1] : begins[i] + period;
-    parts.emplace_back(tokens[begins[i]].position, end < tokens.size() ? tokens[end].position : submitted.size());
+  for (std::size_t i = 0; i < cut->steps(); ++i) {
+    const std::size_t end = i + 1 < cut->steps() ? cut->begins[i + 1] : cut->end;
+    parts.emplace_back(tokens[cut->begins[i]].position, end < tokens.size() ? tokens[end].position : submitted.size());
   }
   std::optional<Steps> steps = steps_of(parts, submitted);
-  return steps && steps->coverage >= least_coverage ? steps : std::nullopt;
+  if (!steps || steps->coverage < least_coverage) return std::nullopt;
+  steps->levels = levels_of(cuts, *cut, tokens);
+  return steps;
+}
+
+std::optional<Steps> whole_program(const Recording& recording) {
+  const std::vector<SubmittedOp> submitted = submitted_ops(recording, calls_of(recording));
+  return submitted.empty() ? std::nullopt : steps_of({{0, submitted.size()}}, submitted);
 }
 
 }  // namespace shiplap

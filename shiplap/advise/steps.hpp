@@ -15,24 +15,48 @@ namespace shiplap {
 /// fills in `Recording::records`. What comes from one call stays in the order of the recording.
 std::vector<std::size_t> submitted_order(const Recording&);
 
-/// A step that repeats.
+/// A level of nested steps, such as epochs, batches or layers.
+struct StepLevel {
+  std::size_t steps = 0;   ///< how many there are
+  std::size_t ops = 0;     ///< ops of one, in the mean
+  bool is_chosen = false;  ///< whether the steps of the recording are these
+  friend bool operator==(const StepLevel&, const StepLevel&) = default;
+};
+
+/// A step that repeats, or the whole program.
 struct Steps {
   /// Positions in the submitted order at which a step begins, in ascending order, and the end of the last one.
   std::vector<std::size_t> bounds;
-  std::size_t ops = 0;    ///< number of ops in a step; a step with another number is not among the typical ones
-  double coverage = 0;    ///< fraction of all ops that are in steps
-  std::size_t typical{};  ///< index of the step whose time on the GPU is the median; it has `ops` ops
+  std::size_t ops = 0;            ///< number of ops in the typical step
+  double coverage = 0;            ///< fraction of all ops that are in steps
+  std::size_t typical{};          ///< index of the step of median time on the GPU among those of the usual size
+  bool once = false;              ///< whether there is one step only
+  std::vector<StepLevel> levels;  ///< nested steps from the largest to the smallest; empty for a range
 };
 
-/// The steps of a recording, or nullopt when nothing repeats at least three times and covers half of the ops.
+/// The steps of a recording, or nullopt when nothing repeats at least three times, covers half of the ops and is alike.
 ///
-/// Two ops are alike when they are kernels of one name, grid and block, copies of one size between the same kinds of
-/// memory, or fills of one size, in one stream. Like ops in a row count as one, and waits of the host count as well.
-/// The period is the distance between like ones that most of them confirm; among periods that are confirmed nearly as
-/// often, the smallest. A step may lack some ops or have further ones: the next step begins where the ops are like its
-/// beginning again. A step begins after the host has waited for results, if it ever does.
+/// Steps are cut at an anchor: they begin with the ops of one kind, such as a kernel after a wait. Each kind of op that
+/// occurs at least three times is tried as the anchor, and how alike its steps are is measured. An op is alike when
+/// the step before has an op of its kind after one of the same kind as well, where the kind is name, direction, memory
+/// and stream. Sizes and grids may differ, which counts for a twentieth, so that steps of several sizes in turn are
+/// found where they repeat exactly. How often a step does something may differ by a factor of two. Like ops in a row
+/// count as one, and waits of the host count as well.
 ///
-/// With `range` a step is instead what was submitted within each NVTX range of this name.
+/// Steps may nest: epochs, batches, layers. The smallest ones are taken that are nearly as alike as the most alike, and
+/// that exchange something with the host where any do. Among anchors of the same steps, it is the most natural one: a
+/// step begins after the host has waited for results, if it ever does. A step may lack some ops or have further ones.
+/// All of it takes time proportional to the number of ops, because at most 256 anchors are tried. An alignment of the
+/// steps op by op would tell more, and take the square of that time.
+///
+/// With `range` a step is instead what was submitted within each NVTX range of this name; nullopt when there is none.
 std::optional<Steps> find_steps(const Recording&, std::string_view range = {});
+
+/// The whole program as one step, or nullopt when it gave a GPU no work.
+std::optional<Steps> whole_program(const Recording&);
+
+/// Which steps count as ones of the same kind, by their numbers of ops: those of the commonest number where half of
+/// them have it, or else those with between half and twice the median. `sizes` is not empty.
+std::vector<bool> of_usual_size(const std::vector<std::size_t>& sizes);
 
 }  // namespace shiplap

@@ -23,6 +23,7 @@
 #include "shiplap/advise/cuda_functions.hpp"
 #include "shiplap/advise/inferred_waits.hpp"
 #include "shiplap/advise/json_objects.hpp"
+#include "shiplap/advise/polled_waits.hpp"
 #include "shiplap/advise/text_stream.hpp"
 #include "shiplap/advise/trace_event.hpp"
 #include "shiplap/core/error.hpp"
@@ -155,6 +156,7 @@ class TorchImport {
     Recording recording{program(), gpu_name(), std::move(calls_), is_complete, lost_, has_inferred_waits_};
     for (const auto* more : {&work_, &orders, &ranges_})
       recording.records.insert(recording.records.end(), more->begin(), more->end());
+    take_polls_for_waits(recording);
     return recording;
   }
 
@@ -192,7 +194,7 @@ class TorchImport {
   }
   void add_call(const TraceEvent& event, TraceTime time) {
     const std::uint64_t call = count_in_trace(event.correlation);
-    if (call == 0 || !watched(event.name)) return;
+    if (call == 0 || (!watched(event.name) && !is_query(event.name))) return;
     if (process_.empty()) process_ = event.process;
     const std::string function(name_in_programs(event.name));
     calls_.push_back(RecordedCall{call, thread_key(event), since_any_moment(time), function});

@@ -11,6 +11,8 @@
 namespace shiplap::document {
 namespace {
 
+constexpr Seconds worth_a_sentence = milliseconds(1);
+
 /// Changes whose time is a bound come after all others.
 bool any_bound(const AdviceView& view) { return std::ranges::any_of(view.advice, &Advice::bound); }
 
@@ -30,18 +32,20 @@ Headline answer_of(const AdviceView& view) {
   const std::string program = command.empty() ? "the recorded program" : command;
   if (!view.refused.empty()) return {.sentence = fmt::format("{}: no advice. {}", program, view.refused)};
   if (view.advice.empty()) return {.sentence = fmt::format("{}: nothing to gain here. {}", program, view.limit)};
+  const bool repeats = view.left_out.empty();
   const auto after = [&](Seconds time) {
-    return fmt::format("{} a step ({})", to_string(time), signed_percent(time / view.step.value - 1));
+    return fmt::format("{}{} ({})", to_string(time), repeats ? " a step" : "",
+                       signed_percent(time / view.step.value - 1));
   };
   const std::string recorded = to_string(view.step.value);
   const Seconds predicted = predicted_step(view);
   const Seconds limit = view.advice.back().with_before.value;
   Headline answer{.sentence = fmt::format("{}: {} → ", program, recorded),
-                  .numbers = {{recorded, "a step as recorded"}}};
+                  .numbers = {{recorded, repeats ? "a step as recorded" : "as recorded"}}};
   if (!view.advice.front().bound) {
     answer.sentence += after(predicted) + ", predicted";
     answer.numbers.push_back({to_string(predicted), "with the advice that can be predicted"});
-    answer.numbers.push_back({signed_percent(predicted / view.step.value - 1), "time of a step"});
+    answer.numbers.push_back({signed_percent(predicted / view.step.value - 1), repeats ? "time of a step" : "time"});
   }
   if (any_bound(view)) {
     const bool is_all = view.advice.front().bound;
@@ -64,7 +68,30 @@ std::string what_a_step_does(const StepWork& work) {
                      copied(work.out, work.out_pageable), work.waits, work.waits == 1 ? "" : "s");
 }
 
+/// The names in a row, as in "pin, batch copies and drop waits".
+std::string listed(const std::vector<std::string>& names) {
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    text += (i == 0 ? "" : i + 1 < names.size() ? ", " : " and ") + names[i];
+  return text;
+}
+
+/// The step of a program in which nothing repeats.
+std::string what_was_recorded_once(const AdviceView& view) {
+  return fmt::format("The step was recorded once and takes {}{}{} No step follows, so {} do not apply.",
+                     to_string(view.step.value), view.work ? ": " : "",
+                     view.work ? what_a_step_does(*view.work) + "." : ".", listed(view.left_out));
+}
+
+std::string levels_of(const AdviceView& view) {
+  std::vector<std::string> levels;
+  for (const StepLevel& level : view.levels)
+    levels.push_back(fmt::format("{} of {} ops{}", level.steps, level.ops, level.is_chosen ? " (chosen)" : ""));
+  return fmt::format("Steps nest: {}.", listed(levels));
+}
+
 std::string what_was_recorded(const AdviceView& view) {
+  if (!view.left_out.empty()) return what_was_recorded_once(view);
   std::string text = fmt::format(
       "A step takes {} ({} to {} for half of the {} steps recorded; {} of all work is in "
       "steps)",
@@ -74,8 +101,8 @@ std::string what_was_recorded(const AdviceView& view) {
 }
 
 std::string how_true_it_is(const AdviceView& view) {
-  std::string text = fmt::format("The simulation of the recording takes {} a step ({}).", to_string(view.simulated),
-                                 signed_percent(view.fidelity));
+  std::string text = fmt::format("The simulation of the recording takes {}{} ({}).", to_string(view.simulated),
+                                 view.left_out.empty() ? " a step" : "", signed_percent(view.fidelity));
   if (view.slowed_by_recording)
     text += " Recording slows a program as dense as this one, and the simulation does not have that.";
   return text;
@@ -83,6 +110,9 @@ std::string how_true_it_is(const AdviceView& view) {
 
 std::string whole_program(const AdviceView& view) {
   const Seconds all = view.advice.back().with_before.value;
+  if (!view.left_out.empty())
+    return fmt::format("All of it together: {}{} instead of {}, with what it costs once. {}",
+                       any_bound(view) ? "at least " : "", to_string(all), to_string(view.step.value), view.limit);
   return fmt::format("All of it together: {}{} instead of {} a step, {}{} less for the {} steps that were recorded. {}",
                      any_bound(view) ? "at least " : "", to_string(all), to_string(view.step.value),
                      any_bound(view) ? "at most " : "",
@@ -140,6 +170,13 @@ Section advice_section(const AdviceView& view, const std::string& source) {
   section.sentences.push_back(fmt::format("Recorded on {}, predicted with profile {}.", view.gpu, view.profile));
   if (view.steps > 0) {
     section.sentences.push_back(what_was_recorded(view));
+    if (view.levels.size() > 1) section.sentences.push_back(levels_of(view));
+    if (view.initialisation >= worth_a_sentence)
+      section.sentences.push_back(
+          fmt::format("Initialisation took {}: calls before the first copy or kernel, and modules that first launches "
+                      "loaded. It is "
+                      "part of no step.",
+                      to_string(view.initialisation)));
     section.sentences.push_back(how_true_it_is(view));
   }
   if (view.refused.empty() && !view.advice.empty()) {

@@ -150,18 +150,91 @@ TEST(Advise, leaves_changes_that_save_less_than_it_is_told) {
   EXPECT_TRUE(advice_for("stencil", {.least_gain = 0.99}).advice.empty());
 }
 
-TEST(Advise, is_refused_where_nothing_repeats_and_says_how_a_step_is_named) {
-  Recording recording{.program = "./once", .gpu = "a GPU", .records = {}};
-  for (std::uint64_t i = 1; i <= 20; ++i) {
-    recording.records.emplace_back(RecordedCall{i, 0, {i * 1000, i * 1000 + 10}, "cudaLaunchKernel"});
-    recording.records.emplace_back(
-        RecordedKernel{i, 1, {i * 1000 + 100, i * 1000 + 200}, "kernel " + std::to_string(i)});
+/// A program that sends 64 MiB from pageable memory and launches a kernel, once.
+Recording program_that_runs_once() {
+  constexpr std::uint64_t us = 1000;
+  RecordedCopy copy{.call = 1, .stream = 7, .time = {12 * us, 8002 * us}, .size = Bytes{64 << 20}};
+  return {.program = "./once",
+          .gpu = "NVIDIA H100 80GB HBM3",
+          .records = {RecordedCall{1, 0, {10 * us, 8010 * us}, "cudaMemcpyAsync"}, copy,
+                      RecordedCall{2, 0, {8012 * us, 8017 * us}, "cudaLaunchKernel"},
+                      RecordedKernel{2, 7, {8020 * us, 8920 * us}, "gemm", 128, 256}}};
+}
+
+TEST(Advise, takes_a_program_in_which_nothing_repeats_for_its_own_step_and_counts_what_changes_cost_once) {
+  const Advised advised = advise(program_that_runs_once(), find_profile("h100"));
+  EXPECT_EQ(advised.refused, "");
+  EXPECT_TRUE(advised.step.once);
+  EXPECT_NEAR(advised.step.time.value.count(), 8910e-6, 1e-9);
+  EXPECT_NEAR(advised.fidelity, 0, 0.01);
+  ASSERT_FALSE(advised.advice.empty());
+  const Advice& first = advised.advice.front();
+  EXPECT_EQ(first.rule, "pin");
+  EXPECT_GT(first.once, milliseconds(1));
+  EXPECT_GT(first.with_before.value, first.once + microseconds(900)) << "the kernel takes 900 us";
+  const std::vector<std::string> left_out{"keep on the GPU", "allocate once", "overlap steps"};
+  EXPECT_EQ(advised.left_out, left_out);
+  for (const std::string& rule : left_out) {
+    EXPECT_EQ(std::ranges::count(rules_of(advised), rule), 0) << rule;
+    EXPECT_THROW(advise(program_that_runs_once(), find_profile("h100"), {.only = {rule}}), UsageError) << rule;
   }
-  const Advised advised = advise(recording, find_profile("h100"));
-  EXPECT_TRUE(advised.advice.empty());
-  EXPECT_NE(advised.refused.find("`range`"), std::string::npos) << advised.refused;
-  EXPECT_EQ(advised.program, "./once");
-  const Advised named = advise(recording, find_profile("h100"), {.range = "epoch"});
+}
+
+TEST(Advise, counts_what_all_changes_together_cost_once_in_a_program_that_runs_once) {
+  const Advised advised =
+      advise(program_that_runs_once(), find_profile("h100"), {.only = {"pin", "chunks on streams"}});
+  ASSERT_EQ(advised.advice.size(), 2u);
+  EXPECT_NEAR(advised.advice[1].with_before.value.count(),
+              (advised.advised->time / (1 + advised.fidelity) + advised.advice[0].once).count(), 50e-6);
+}
+
+TEST(Advise, widens_its_intervals_by_the_spread_of_steps_of_different_sizes) {
+  const auto width_for = [](unsigned largest) {
+    Recording recording{.program = "./ragged", .gpu = "", .records = {}};
+    std::uint64_t now = 1000, call = 0;
+    const auto submit = [&](auto work, const char* function, std::uint64_t time) {
+      recording.records.emplace_back(RecordedCall{++call, 0, {now, now + time + 10'000}, function});
+      work.call = call;
+      work.stream = 7;
+      work.time = {now + 5000, now + 5000 + time};
+      recording.records.emplace_back(work);
+      now += time + 12'000;
+    };
+    for (unsigned s = 0; s < 40; ++s) {
+      const std::uint64_t size = std::uint64_t{8 + s * 7 % largest} << 20;
+      submit(RecordedCopy{.call = 0, .stream = 0, .time = {}, .size = Bytes{size}}, "cudaMemcpy", size / 8);
+      submit(RecordedKernel{0, 0, {}, "work", size / 4096, 256}, "cudaLaunchKernel", size / 32);
+      submit(RecordedCopy{.call = 0,
+                          .stream = 0,
+                          .time = {},
+                          .size = Bytes{size},
+                          .from = MemoryKind::device,
+                          .to = MemoryKind::pageable},
+             "cudaMemcpy", size / 8);
+    }
+    const Advised advised = advise(recording, find_profile("h100"));
+    EXPECT_EQ(advised.refused, "") << largest;
+    if (advised.advice.empty()) return 0.0;
+    EXPECT_EQ(advised.advice.front().rule, "pin") << largest;
+    const Interval<Seconds>& time = advised.advice.front().with_before;
+    return (time.high - time.low) / time.value;
+  };
+  const double equal = width_for(1), different = width_for(9);
+  EXPECT_NEAR(equal, 0.3, 0.02);
+  EXPECT_GT(different, equal * 1.2);
+}
+
+TEST(Advise, is_refused_for_a_program_in_which_nothing_repeats_that_is_too_long_for_one_step) {
+  const auto refused = [](std::size_t most) {
+    return advise(program_that_runs_once(), find_profile("h100"), {.most_ops_once = most}).refused;
+  };
+  EXPECT_EQ(refused(2), "");
+  EXPECT_NE(refused(1).find("range"), std::string::npos) << refused(1);
+}
+
+TEST(Advise, is_refused_where_the_named_range_has_no_work) {
+  const Advised named = advise(committed_recording("serial"), find_profile("h100"), {.range = "epoch"});
+  EXPECT_TRUE(named.advice.empty());
   EXPECT_NE(named.refused.find("\"epoch\""), std::string::npos) << named.refused;
 }
 

@@ -163,6 +163,16 @@ TEST_F(Nsys, tells_apart_the_waits_of_streams_and_of_the_host) {
                           RecordedOrder{3, Kind::host_wait, 0, 0, 0}, RecordedOrder{4, Kind::device_wait, 0, 0, 0}));
 }
 
+TEST_F(Nsys, takes_a_host_that_polls_for_one_that_waits) {
+  all_tables();
+  call(1, "cudaLaunchKernel_v7000", 0, 5);
+  kernel(1, "k", 6, 95);
+  for (int poll = 0; poll < 8; ++poll) call(2 + poll, "cudaStreamQuery_v3020", 30 + poll * 10, 32 + poll * 10);
+  EXPECT_EQ(read_functions(), (std::vector<std::string>{"cudaLaunchKernel", "cudaStreamQuery"}));
+  EXPECT_EQ(read_all<RecordedOrder>().size(), 1u);
+  EXPECT_TRUE(read().has_inferred_waits);
+}
+
 TEST_F(Nsys, takes_the_kind_of_a_wait_from_its_call_where_versions_number_the_kinds_differently) {
   all_tables();
   kernel(9, "k", 0, 1);

@@ -322,6 +322,92 @@ TEST(ProgramStep, takes_the_median_time_between_the_first_works_on_the_gpu_with_
   EXPECT_EQ(step.repeats, 5u);
 }
 
+/// Steps of a copy from the same bytes, one to five kernels and a wait for the last one.
+MadeRecording ragged_steps(Steps& steps) {
+  MadeRecording made;
+  steps = equal_steps(1, 0, 0);
+  std::size_t ops = 0;
+  for (unsigned number = 0; number < 10; ++number) {
+    const unsigned kernels = 1 + number * 2 % 5;
+    RecordedCopy& in = made.copy(made.call("cudaMemcpyAsync", 0, 2), 5, 9);
+    in.from = MemoryKind::pinned;
+    in.from_address = 4096;
+    in.content = 77;
+    for (unsigned k = 0; k < kernels; ++k) made.launch(10 + k * 10, 15 + k * 10, 24 + k * 10, 2);
+    made.order(made.call("cudaEventRecord", 90, 91), Order::record, 2, 5);
+    made.order(made.call("cudaEventSynchronize", 100, 102), Order::event_wait, 0, 5);
+    ops += 1 + kernels;
+    steps.bounds.push_back(ops);
+    made.offset += 200 + kernels * 10;
+  }
+  steps.typical = 4;  // four kernels
+  return made;
+}
+
+TEST(ProgramStep, of_steps_with_different_numbers_of_kernels_has_the_spread_of_all_and_knows_what_corresponds) {
+  Steps steps;
+  const MadeRecording made = ragged_steps(steps);
+  const ProgramStep step = program_step(made.recording, steps);
+  EXPECT_EQ(letters_of(step), "ikkkkw");
+  EXPECT_EQ(step.repeats, 10u);
+  EXPECT_LT(step.time.low, step.time.value);
+  EXPECT_GT(step.time.high, step.time.value);
+  EXPECT_TRUE(step.ops[0].same_address);
+  EXPECT_TRUE(step.ops[0].same_content);
+}
+
+TEST(ProgramStep, that_waits_for_the_last_kernel_of_a_longer_step_before_waits_for_its_last_one) {
+  MadeRecording made;
+  Steps steps = equal_steps(1, 0, 0);
+  std::size_t ops = 0;
+  for (unsigned number = 0; number < 9; ++number) {
+    made.order(made.call("cudaEventSynchronize", 0, 2), Order::event_wait, 0, 5);
+    const unsigned kernels = 2 + number % 3;
+    for (unsigned k = 0; k < kernels; ++k) made.launch(10 + k * 10, 15 + k * 10, 24 + k * 10, 2);
+    made.order(made.call("cudaEventRecord", 90, 91), Order::record, 2, 5);
+    made.order(made.call("cudaStreamWaitEvent", 92, 93), Order::stream_wait, 3, 5);
+    made.launch(95, 100, 110, 3, "last");
+    ops += kernels + 1;
+    steps.bounds.push_back(ops);
+    made.offset += 200;
+  }
+  steps.typical = 3;  // two kernels after a step with four
+  const ProgramStep step = program_step(made.recording, steps);
+  ASSERT_EQ(letters_of(step), "kkkw");
+  EXPECT_EQ(step.ops[3].after, (Afters{{1, 0}}));
+  EXPECT_EQ(step.repeats, 9u);
+}
+
+TEST(ProgramStep, that_is_done_once_is_from_its_first_call_to_the_end_of_its_work_and_of_its_pages) {
+  MadeRecording made;
+  made.call("cudaMalloc", 0, 50);
+  made.launch(100, 110, 400);
+  made.order(made.call("cudaDeviceSynchronize", 105, 405), Order::device_wait, 0);
+  made.migration(150, 160, 4096, true);
+  made.migration(500, 505, 8192, false);
+  const ProgramStep step = program_step(made.recording, *whole_program(made.recording));
+  EXPECT_TRUE(step.once);
+  EXPECT_EQ(step.repeats, 1u);
+  EXPECT_MICROSECONDS(step.time.value, 505 - 100);
+  EXPECT_MICROSECONDS(step.time.high, 505 - 100);
+  EXPECT_MICROSECONDS(step.host_after, 505 - 405);
+  EXPECT_EQ(step.ops[0].host_before, Seconds{0});
+  EXPECT_EQ(step.migrations.to_device, Bytes{4096});
+  EXPECT_EQ(step.migrations.to_host, Bytes{8192});
+}
+
+TEST(ProgramStep, is_without_the_time_in_which_a_first_launch_loads_its_module) {
+  MadeRecording made;
+  for (unsigned number = 0; number < 2; ++number) {
+    const double loading = number == 0 ? 1500 : 0;
+    made.kernel(made.call("cudaLaunchKernel", 0, 5 + loading), 10 + loading, 50 + loading);
+    made.offset += 100 + loading;
+  }
+  const ProgramStep step = program_step(made.recording, *whole_program(made.recording));
+  EXPECT_MICROSECONDS(step.time.value, 100 + 50);
+  EXPECT_MICROSECONDS(step.ops[0].call, 5);
+}
+
 TEST(ProgramStep, leaves_steps_with_further_ops_out_of_its_time) {
   MadeRecording made;
   for (unsigned number = 0; number < 5; ++number) {

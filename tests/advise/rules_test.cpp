@@ -23,7 +23,7 @@ TEST(Rules, have_different_names_and_say_how_they_are_followed) {
     EXPECT_EQ(rule.how.front().language, "CUDA C++") << rule.name;
     for (const HowTo& how : rule.how) EXPECT_FALSE(how.text.empty()) << rule.name;
   }
-  EXPECT_EQ(names.size(), 11u);
+  EXPECT_EQ(names.size(), 12u);
 }
 
 TEST(Rules, leave_a_step_alone_that_only_computes) {
@@ -92,6 +92,37 @@ TEST(KeepOnGpu, leaves_the_host_time_that_is_too_long_for_preparing_the_copy) {
   const auto change = keep_on_gpu(made.step, planted_profile());
   ASSERT_TRUE(change);
   EXPECT_MICROSECONDS(time_before_calls(change->step), 10'000 + 7 + 5);
+}
+
+TEST(KeepResultsOnGpu, leaves_out_both_copies_of_an_array_that_comes_back_as_a_bound) {
+  for (const std::uint64_t address : {0u, 4096u}) {
+    MadeStep made;
+    made[made.in(64_MiB)].host_address = address;
+    made.kernel(milliseconds(1));
+    made[made.out(64_MiB)].host_address = address;
+    const auto change = keep_results_on_gpu(made.step, planted_profile());
+    ASSERT_TRUE(change) << address;
+    EXPECT_EQ(letters_of(change->step), "k") << address;
+    EXPECT_TRUE(change->bound) << address;
+  }
+}
+
+TEST(KeepResultsOnGpu, does_not_apply_to_other_sizes_or_addresses_or_to_bytes_that_never_changed) {
+  const auto applies = [](Bytes out_size, std::uint64_t out_address, bool same_content, bool once) {
+    MadeStep made;
+    const std::size_t in = made.in(64_MiB);
+    made[in].host_address = 4096;
+    made[in].same_content = same_content;
+    made.kernel(milliseconds(1));
+    made[made.out(out_size)].host_address = out_address;
+    made.step.once = once;
+    return keep_results_on_gpu(made.step, planted_profile()).has_value();
+  };
+  EXPECT_TRUE(applies(64_MiB, 4096, false, false));
+  EXPECT_FALSE(applies(32_MiB, 4096, false, false));
+  EXPECT_FALSE(applies(64_MiB, 8192, false, false));
+  EXPECT_FALSE(applies(64_MiB, 4096, true, false));
+  EXPECT_FALSE(applies(64_MiB, 4096, false, true)) << "nothing is sent after it came back";
 }
 
 TEST(AllocateOnce, takes_the_time_of_allocating_off_the_host_and_nothing_else) {

@@ -6,6 +6,8 @@
 #include <ctime>
 #include <random>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace shiplap {
 namespace {
@@ -26,6 +28,17 @@ class Program {
       recording_.records.emplace_back(RecordedFill{call_, 7, work, Bytes{kind}});
     now_ += 10'000;
   }
+  void copy(std::uint64_t bytes, bool to_device = true) {
+    RecordedCopy copy{.call = 0, .stream = 7, .time = {}, .size = Bytes{bytes}};
+    if (!to_device) std::swap(copy.from, copy.to);
+    add(copy);
+  }
+  void kernel(const std::string& name, std::uint64_t blocks = 1) { add(RecordedKernel{0, 7, {}, name, blocks}); }
+  void wait() {
+    recording_.records.emplace_back(RecordedCall{++call_, 0, {now_, now_ + 3000}, "cudaStreamSynchronize"});
+    recording_.records.emplace_back(RecordedOrder{call_, RecordedOrder::Kind::host_wait, 7});
+    now_ += 10'000;
+  }
   void range(const std::string& name, std::uint64_t start) {
     recording_.records.emplace_back(RecordedRange{0, {start, now_ - 1}, name});
   }
@@ -34,6 +47,15 @@ class Program {
   Recording& recording() { return recording_; }
 
  private:
+  template <class Work>
+  void add(Work work) {
+    recording_.records.emplace_back(RecordedCall{++call_, 0, {now_, now_ + 3000}, "launchAsync"});
+    work.call = call_;
+    work.time = {now_ + 5000, now_ + 9000};
+    recording_.records.emplace_back(work);
+    now_ += 10'000;
+  }
+
   Recording recording_;
   std::uint64_t now_ = 1'000'000;
   std::uint64_t call_ = 0;
@@ -75,6 +97,105 @@ TEST(Steps, do_not_repeat_within_themselves) {
   const auto found = find_steps(program.recording());
   ASSERT_TRUE(found);
   EXPECT_EQ(found->ops, 4u);
+}
+
+TEST(Steps, are_found_where_sizes_and_grids_differ_in_each_of_them) {
+  std::mt19937_64 random(9);
+  for (const unsigned sizes : {8u, 100u, 100'000u}) {
+    Program program;
+    for (unsigned s = 0; s < 60; ++s) {
+      const std::uint64_t size = 1 + random() % sizes;
+      program.copy(4096 * size);
+      program.kernel("work", size);
+      program.copy(4096 * size, false);
+      program.wait();
+    }
+    const auto found = find_steps(program.recording());
+    ASSERT_TRUE(found) << sizes;
+    EXPECT_EQ(found->ops, 3u) << sizes;
+    EXPECT_GE(found->bounds.size(), 60u) << sizes;
+    EXPECT_EQ(found->bounds.front() % 3, 0u) << sizes << ": a step begins after the wait for results";
+  }
+}
+
+TEST(Steps, are_found_where_their_numbers_of_kernels_differ) {
+  Program program;
+  for (unsigned s = 0; s < 60; ++s) {
+    program.copy(4096);
+    for (unsigned i = 0; i < 3 + s * 7 % 4; ++i) {
+      program.kernel("multiply");
+      program.kernel("add");
+    }
+    program.copy(4096, false);
+    program.wait();
+  }
+  const auto found = find_steps(program.recording());
+  ASSERT_TRUE(found);
+  EXPECT_GE(found->bounds.size(), 60u);
+  EXPECT_FALSE(found->once);
+  EXPECT_GT(found->coverage, 0.97);
+}
+
+TEST(Steps, of_several_sizes_in_turn_are_one_where_these_repeat_exactly) {
+  Program program;
+  for (unsigned s = 0; s < 40; ++s)
+    for (unsigned size = 1; size <= 4; ++size) {
+      program.copy(size);
+      program.kernel("work", size);
+    }
+  const auto found = find_steps(program.recording());
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->ops, 8u);
+}
+
+TEST(Steps, that_nest_are_shown_and_those_that_exchange_something_with_the_host_are_chosen) {
+  Program program;
+  for (unsigned epoch = 0; epoch < 5; ++epoch) {
+    for (unsigned batch = 0; batch < 40; ++batch) {
+      program.copy(4096);
+      for (unsigned layer = 0; layer < 30; ++layer)
+        for (const char* name : {"multiply", "add", "normalise"}) program.kernel(name);
+    }
+    for (const char* name : {"validate", "compare", "sum"}) program.kernel(name);
+  }
+  const auto found = find_steps(program.recording());
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->ops, 91u);
+  const std::vector<StepLevel> levels{{5, 40 * 91 + 3, false}, {200, 91, true}, {6000, 3, false}};
+  EXPECT_EQ(found->levels, levels);
+}
+
+TEST(Steps, are_the_whole_program_where_it_runs_once) {
+  Program program;
+  for (unsigned i = 0; i < 5; ++i) program.op(3 * i + 1);
+  const auto found = whole_program(program.recording());
+  ASSERT_TRUE(found);
+  EXPECT_TRUE(found->once);
+  EXPECT_EQ(found->bounds, (std::vector<std::size_t>{0, 5}));
+  EXPECT_EQ(found->ops, 5u);
+  EXPECT_EQ(found->coverage, 1);
+  EXPECT_FALSE(whole_program(Recording{}));
+}
+
+TEST(Steps, are_one_where_a_named_range_occurs_once) {
+  Program program;
+  program.op(1);
+  const std::uint64_t start = program.now();
+  program.op(4);
+  program.op(7);
+  program.range("solve", start);
+  program.op(10);
+  const auto found = find_steps(program.recording(), "solve");
+  ASSERT_TRUE(found);
+  EXPECT_TRUE(found->once);
+  EXPECT_EQ(found->bounds, (std::vector<std::size_t>{1, 3}));
+}
+
+TEST(StepsOfUsualSize, are_those_of_the_commonest_one_or_else_those_near_the_median) {
+  using Bools = std::vector<bool>;
+  EXPECT_EQ(of_usual_size({4, 4, 5, 4, 40}), (Bools{true, true, false, true, false}));
+  EXPECT_EQ(of_usual_size({4, 5, 6, 3, 2, 9, 40}), (Bools{true, true, true, true, false, true, false}));
+  EXPECT_EQ(of_usual_size({7}), (Bools{true}));
 }
 
 TEST(Steps, are_not_found_where_nothing_repeats) {

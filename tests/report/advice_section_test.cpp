@@ -61,6 +61,31 @@ TEST(AdviceSection, says_why_there_is_no_advice_also_without_a_step) {
   expect_does_not_say(with_step, "Nothing to gain");
 }
 
+TEST(AdviceSection, says_which_advice_a_step_that_was_recorded_once_cannot_have) {
+  Advised once = slow_program();
+  once.left_out = {"keep on the GPU", "allocate once", "overlap steps"};
+  expect_says(once, "recorded once and takes 10.00 ms");
+  expect_says(once, "keep on the GPU, allocate once and overlap steps");
+  expect_does_not_say(once, "a step (");
+  expect_does_not_say(slow_program(), "recorded once");
+}
+
+TEST(AdviceSection, shows_the_levels_of_nested_steps_and_the_chosen_one) {
+  Advised nested = fine_program();
+  nested.levels = {{200, 91, true}};
+  expect_does_not_say(nested, "nest");
+  nested.levels = {{5, 3643, false}, {200, 91, true}};
+  expect_says(nested, "5 of 3643 ops and 200 of 91 ops (chosen)");
+}
+
+TEST(AdviceSection, tells_initialisation_from_work_where_it_takes_a_millisecond) {
+  Advised advised = fine_program();
+  advised.initialisation = microseconds(900);
+  expect_does_not_say(advised, "nitialisation");
+  advised.initialisation = milliseconds(312);
+  expect_says(advised, "Initialisation took 312.0 ms");
+}
+
 TEST(AdviceSection, says_that_recording_has_slowed_a_dense_program) {
   Advised advised = fine_program();
   expect_does_not_say(advised, "Recording slows");

@@ -1,0 +1,82 @@
+#include "shiplap/advise/initialisation.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "shiplap/core/statistics.hpp"
+
+namespace shiplap {
+namespace {
+
+constexpr double usual_launch = 10e-6;  // seconds, where a recording has first launches only
+/// A first launch that takes less than this more than others has loaded nothing.
+constexpr Seconds least_loading = microseconds(100);
+
+/// The times in which GPUs work, in ascending order and apart from each other.
+std::vector<Nanoseconds> busy_times(const Recording& recording) {
+  std::vector<Nanoseconds> times;
+  for (const Record& record : recording.records)
+    if (const auto work = work_of(record)) times.push_back(work->time);
+  std::ranges::sort(times, {}, &Nanoseconds::start);
+  std::vector<Nanoseconds> busy;
+  for (const Nanoseconds& time : times)
+    if (busy.empty() || time.start > busy.back().end)
+      busy.push_back(time);
+    else
+      busy.back().end = std::max(busy.back().end, time.end);
+  return busy;
+}
+
+/// How long the GPUs are idle in this time.
+Seconds idle_in(const Nanoseconds& time, const std::vector<Nanoseconds>& busy) {
+  Seconds idle = between(time.start, time.end);
+  auto at = std::ranges::upper_bound(busy, time.start, {}, &Nanoseconds::end);
+  for (; at != busy.end() && at->start < time.end; ++at)
+    idle -= between(std::max(at->start, time.start), std::min(at->end, time.end));
+  return idle;
+}
+
+}  // namespace
+
+Initialisation initialisation_of(const Recording& recording) {
+  std::unordered_map<std::uint64_t, const std::string*> launched;  // names of kernels by the number of the call
+  for (const Record& record : recording.records)
+    if (const auto* kernel = std::get_if<RecordedKernel>(&record)) launched.try_emplace(kernel->call, &kernel->name);
+  std::set<std::uint64_t> with_work;
+  for (const Record& record : recording.records)
+    if (const auto work = work_of(record)) with_work.insert(work->call);
+  std::vector<const RecordedCall*> calls;
+  for (const Record& record : recording.records)
+    if (const auto* call = std::get_if<RecordedCall>(&record)) calls.push_back(call);
+  std::ranges::stable_sort(calls, {}, [](const RecordedCall* call) { return call->time.start; });
+
+  Initialisation found;
+  std::set<std::string> names;
+  std::vector<const RecordedCall*> first_launches;
+  std::vector<double> other_launches;
+  bool has_worked = false;
+  for (const RecordedCall* call : calls) {
+    has_worked = has_worked || with_work.contains(call->call);
+    if (!has_worked) found.before_work += between(call->time.start, call->time.end);
+    const auto kernel = launched.find(call->call);
+    if (kernel == launched.end()) continue;
+    if (names.insert(*kernel->second).second)
+      first_launches.push_back(call);
+    else
+      other_launches.push_back(between(call->time.start, call->time.end).count());
+  }
+  const Seconds usual{other_launches.empty() ? usual_launch : median(other_launches)};
+  const std::vector<Nanoseconds> busy = busy_times(recording);
+  for (const RecordedCall* call : first_launches) {
+    const Seconds loading = std::min(between(call->time.start, call->time.end) - usual, idle_in(call->time, busy));
+    if (loading < least_loading) continue;
+    found.of_call.emplace(call->call, loading);
+    found.in_launches += loading;
+  }
+  return found;
+}
+
+}  // namespace shiplap
