@@ -42,7 +42,15 @@ void add_compare(CLI::App& app) {
 
 void run_compare(const CompareFlags& flags) {
   const double tolerance = parse_fraction(flags.tolerance, "--tolerance");
-  const Comparison comparison = compare(find_any_profile(flags.baseline), find_any_profile(flags.now), tolerance);
+  const Profile baseline = find_any_profile(flags.baseline);
+  const Profile now = find_any_profile(flags.now);
+  for (const Profile* profile : {&baseline, &now})
+    if (profile->measurements.empty())
+      note(
+          fmt::format("profile {} ({}) has no measured points, so the rates of large copies are compared and nothing "
+                      "else (shiplap measure measures more)",
+                      profile->name, to_string(profile->origin)));
+  const Comparison comparison = compare(baseline, now, tolerance);
   const document::Detail detail = detail_of(flags.all, flags.json);
   if (flags.json)
     print_json(to_json(comparison));

@@ -17,6 +17,9 @@
 #include "shiplap/core/printable.hpp"
 #include "shiplap/core/record.hpp"
 #include "shiplap/core/text_file.hpp"
+#include "shiplap/measure/node_result.hpp"
+#include "shiplap/pipeline/node_check.hpp"
+#include "shiplap/profile/profile.hpp"
 
 namespace shiplap::cli {
 namespace {
@@ -52,7 +55,15 @@ class Collector {
   }
   void add_check(const std::string& text, const std::string& file) {
     const Json json = parse_json(text, file);
+    if (const auto schema = json.find("schema"); schema != json.end() && *schema == formats::profile.schema)
+      return add_profile(profile_from_json(json, file));
     collected_.results.push_back(Form<NodeResult>::read(JsonReader(json, file)));
+  }
+  /// A profile is judged as it is, as a node of its own.
+  void add_profile(const Profile& profile) {
+    NodeResult result = result_of(check_profile(profile));
+    result.node = result.gpu = profile.name;
+    collected_.results.push_back(std::move(result));
   }
   void unless_unreadable(const std::function<void()>& read) {
     try {

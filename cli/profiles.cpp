@@ -1,6 +1,7 @@
 #include "cli/profiles.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -13,7 +14,9 @@
 #include "cli/effects.hpp"
 #include "cli/parameter_names.hpp"
 #include "cli/profile_cache.hpp"
+#include "shiplap/core/text_file.hpp"
 #include "shiplap/measure/measure.hpp"
+#include "shiplap/other_tools/imported_profile.hpp"
 #include "shiplap/plan/abilities.hpp"
 #include "shiplap/report/profile_report.hpp"
 
@@ -113,10 +116,41 @@ void add_profiles(CLI::App& app) {
                FileUse::write)
       ->required()
       ->type_name("FILE");
+  auto* import = command->add_subcommand("import", "Make a profile of figures that another tool has measured");
+  declare_file(import->add_option("FILE", options->import,
+                                  "output of nvbandwidth (text or JSON), bandwidthTest (text or CSV), "
+                                  "p2pBandwidthLatencyTest, TransferBench (text or CSV) or Comm|Scope (JSON)"),
+               FileUse::read)
+      ->required();
+  declare_file(import->add_option("-o,--output", options->output, "write the profile to this file, else to stdout"),
+               FileUse::write)
+      ->type_name("FILE");
+  import->add_option("--name", options->name, "name of the profile");
+  import->add_option("--gpu", options->gpu, "name of the GPU, where the tool does not print it or it is not known");
+  import->footer(
+      "What the tool does not measure is absent, or assumed with a wide interval; profiles show names it.\n"
+      "check, compare and plan take such a file of a tool in place of a profile too.");
   auto* schema = command->add_subcommand("schema", "Print the JSON Schema of profile files");
   schema->callback([options] { options->schema = true; });
   command->callback([options] { run_profiles(*options); });
 }
+
+namespace {
+
+void import_profile(const ProfilesOptions& options) {
+  if (options.json) note("--json has no effect: a profile is JSON");
+  const ToolOutput output = read_tool_output(read_text_file(options.import), options.import);
+  const Profile profile = imported_profile(output, {.name = options.name, .gpu = options.gpu});
+  if (!output.left_out.empty())
+    note(fmt::format("left out, because a profile has no parameter for it: {}", fmt::join(output.left_out, ", ")));
+  if (options.output.empty()) return print_json(to_json(profile));
+  save_profile(profile, options.output);
+  print(fmt::format("{} figures of {} written to {} as profile {} (hash {})\n", output.figures.size(), output.tool,
+                    options.output, profile.name, parameter_hash(profile)) +
+        wrap(fmt::format("What it can do: {}.", abilities(profile)), style_of_stdout().width) + "\n");
+}
+
+}  // namespace
 
 void run_profiles(const ProfilesOptions& options) {
   const document::Detail detail = detail_of(options.all, options.json);
@@ -124,6 +158,7 @@ void run_profiles(const ProfilesOptions& options) {
     print_json(profile_schema());
     return;
   }
+  if (!options.import.empty()) return import_profile(options);
   if (!options.refit.empty()) {
     if (options.json) note("--json has no effect: the fitted profile is written to the file of --output");
     const Profile before = find_any_profile(options.refit);

@@ -1,4 +1,5 @@
-// shiplap profiles: lists the built-in and the cached profiles, shows one in full, or fits one again.
+// shiplap profiles: lists the built-in and the cached profiles, shows one in full, fits one again, or makes one of the
+// output of another tool.
 #pragma once
 
 #include <string>
@@ -14,6 +15,9 @@ struct ProfilesOptions {
   std::string show;     ///< name or path; empty lists
   std::string refit;    ///< name or path of the profile to be fitted again; empty: none
   std::string output;
+  std::string import;  ///< file with the output of another tool; empty: none
+  std::string name;    ///< name of the imported profile; empty: that of its GPU
+  std::string gpu;     ///< GPU of the imported profile; empty: as the tool prints it
 };
 void add_profiles(CLI::App&);
 void run_profiles(const ProfilesOptions&);

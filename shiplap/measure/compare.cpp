@@ -108,8 +108,9 @@ bool Comparison::degraded() const { return count(Change::degraded) > 0 || !faile
 Comparison compare(const Profile& baseline, const Profile& now, double tolerance) {
   if (!(tolerance >= 0) || !std::isfinite(tolerance)) throw UsageError("`tolerance`: must be at least 0 %, as in 5%");
   Comparison result;
-  const std::vector<Figure> before = figures(baseline.measurements);
-  const std::vector<Figure> after = figures(now.measurements);
+  const bool by_points = !baseline.measurements.empty() && !now.measurements.empty();
+  const std::vector<Figure> before = by_points ? figures(baseline.measurements) : parameter_figures(baseline);
+  const std::vector<Figure> after = by_points ? figures(now.measurements) : parameter_figures(now);
   const auto like = [](const std::vector<Figure>& all, const Figure& wanted) {
     return std::ranges::find_if(all, [&](const Figure& f) {
       return f.primitive == wanted.primitive && f.arguments == wanted.arguments && f.counts == wanted.counts;
@@ -135,16 +136,16 @@ Comparison compare(const Profile& baseline, const Profile& now, double tolerance
   result.conditions = differing(baseline.conditions, now.conditions);
   result.baseline_simulated = baseline.origin == Origin::simulated;
   result.now_simulated = now.origin == Origin::simulated;
-  for (const Profile* profile : {&baseline, &now})
-    if (profile->measurements.empty())
-      throw Error(fmt::format(
-          "profile {} is {} and has parameters, but no measured points, so there are no times to compare; compare "
-          "profiles that `shiplap measure -o` wrote, or see its parameters with `shiplap profiles show`",
-          profile->name, to_string(profile->origin)));
-  if (result.figures.empty() && result.failed.empty())
-    throw Error(
-        fmt::format("{} and {} have no measured figure in common: compare two profiles that `shiplap measure` wrote",
-                    baseline.name, now.name));
+  if (result.figures.empty() && result.failed.empty()) {
+    for (const Profile* profile : {&baseline, &now})
+      if (profile->measurements.empty())
+        throw Error(fmt::format(
+            "profile {} is {} and has parameters, but no measured points, so there are no times to compare; compare "
+            "profiles that `shiplap measure -o` wrote, or see its parameters with `shiplap profiles show`",
+            profile->name, to_string(profile->origin)));
+    throw Error(fmt::format("{} and {} have no figure in common: compare two profiles that `shiplap measure` wrote",
+                            baseline.name, now.name));
+  }
   return result;
 }
 

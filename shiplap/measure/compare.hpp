@@ -51,7 +51,8 @@ struct Comparison {
 /// node that still reaches a time in some samples has not become slower. Figures that vary more between runs have a
 /// larger tolerance: 150 % where the CPU copies, faults pages or calls the system, 100 % for chains, 25 % for other
 /// host times, launches and copies up to 64 KiB, 8 % for kernels that access host memory and for copies concurrent with
-/// them. Figures that were measured with other counts are not compared. Throws UsageError for a negative tolerance,
+/// them. Figures that were measured with other counts are not compared. When a profile has no measured points, the
+/// figures are those of the parameters of both (`parameter_figures`). Throws UsageError for a negative tolerance,
 /// Error when the profiles have no figure in common.
 Comparison compare(const Profile& baseline, const Profile& now, double tolerance = 0.05);
 

@@ -108,6 +108,53 @@ std::vector<Figure> figures(std::span<const Measurement> measurements, const Con
   return result;
 }
 
+std::vector<Figure> parameter_figures(const Profile& profile) {
+  constexpr Bytes large = 64_MiB;
+  std::vector<Figure> all;
+  const auto add = [&](std::string primitive, const Interval<Seconds>& time,
+                       std::map<std::string, double> arguments = {}) {
+    arguments["bytes"] = in_bytes(large);
+    all.push_back({.primitive = std::move(primitive),
+                   .arguments = arguments,
+                   .time = time,
+                   .fast = time.value,
+                   .bytes = large,
+                   .clock = "events"});
+  };
+  const auto of_rate = [&](const Interval<PerByte>& g) {
+    return Interval<Seconds>{large * g.value, large * g.low, large * g.high};
+  };
+  // The interval is as wide as that of the row that follows, or of the last one.
+  const auto of_rows = [&](const std::vector<TimeAt>& rows) {
+    const auto next = std::ranges::find_if(rows, [&](const TimeAt& row) { return row.size >= large; });
+    const Interval<Seconds>& near = next == rows.end() ? rows.back().time : next->time;
+    const Seconds time = time_at(rows, large);
+    const double part = near.value > Seconds{0} ? time / near.value : 1;
+    return Interval<Seconds>{time, near.low * part, near.high * part};
+  };
+  if (const LinkModel* const link = profile.find_link(0)) {
+    for (const bool to_gpu : {true, false}) {
+      const DirectionModel& way = to_gpu ? link->h2d : link->d2h;
+      const std::string name = to_gpu ? "h2d" : "d2h";
+      add("burst.pinned." + name, of_rate(way.per_byte));
+      if (way.duplex) add("duplex.pinned." + name, of_rate(way.duplex->per_byte));
+      if (!link->pageable) continue;
+      const std::vector<TimeAt>& rows = to_gpu ? link->pageable->h2d : link->pageable->d2h;
+      if (!rows.empty()) add("copy.pageable." + name, of_rows(rows));
+    }
+  }
+  if (!profile.gpus.empty() && profile.gpus.front().copy_bandwidth) {
+    const Interval<Bandwidth>& rate = *profile.gpus.front().copy_bandwidth;
+    add("copy.device", {large / rate.value, large / rate.high, large / rate.low});
+  }
+  for (const PeerModel& peer : profile.peers) {
+    const std::map<std::string, double> ends{{"from", peer.from}, {"to", peer.to}};
+    if (!peer.direct.empty()) add("peer.copy", of_rows(peer.direct), ends);
+    if (!peer.staged.empty()) add("peer.staged", of_rows(peer.staged), ends);
+  }
+  return all;
+}
+
 std::string name_of(const Figure& figure) {
   std::string name = figure.primitive;
   for (const auto& [argument, value] : figure.arguments) {

@@ -35,6 +35,11 @@ struct Figure {
 /// verified are left out. The limits come from the conditions.
 std::vector<Figure> figures(std::span<const Measurement>, const Conditions& = {});
 
+/// Figures that the parameters of a profile give, for profiles without measured points: the time of one more large copy
+/// over the first link, alone and in duplex, of pageable memory, inside the first GPU, and to its neighbours. They have
+/// no counts.
+std::vector<Figure> parameter_figures(const Profile&);
+
 /// Bytes that one run of the measured point moves, summed over both directions; nullopt where the point measures no
 /// bandwidth.
 std::optional<Bytes> bytes_of_run(const Measurement&);

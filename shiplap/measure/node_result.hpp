@@ -28,6 +28,11 @@ inline bool was_measured(const CheckedFigure& figure) {
   return figure.measured_value > 0 && figure.verdict != Verdict::busy;
 }
 
+/// Whether figures of this origin were taken of a node, by shiplap or by another tool.
+inline bool is_of_a_node(std::optional<Origin> origin) {
+  return origin == Origin::measured || origin == Origin::imported;
+}
+
 /// Writes the document `shiplap/check`.
 Json to_json(const NodeResult&);
 /// Reads the document. Throws Error that names source and key.

@@ -201,7 +201,7 @@ Verdict NodeCheck::verdict() const {
   if (attempts > 0) return verdict_of(figures);
   if (!busy.empty()) return Verdict::busy;
   // Figures that were not measured on a GPU say nothing about a node.
-  return profile.origin == Origin::measured ? verdict_of(figures) : Verdict::unknown;
+  return is_of_a_node(profile.origin) ? verdict_of(figures) : Verdict::unknown;
 }
 
 NodeCheck check_node(MeasurableDevice& device, const NodeCheckOptions& options) {

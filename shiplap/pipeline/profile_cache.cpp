@@ -13,6 +13,7 @@
 #include "shiplap/core/file_system.hpp"
 #include "shiplap/core/json.hpp"
 #include "shiplap/core/text_file.hpp"
+#include "shiplap/other_tools/imported_profile.hpp"
 
 namespace shiplap {
 namespace fs = std::filesystem;
@@ -32,6 +33,15 @@ std::string short_enough(const std::string& name) {
   if (name.size() <= most_of_name) return name;
   const std::string hash = content_hash(name);
   return fmt::format("{}-{}", name.substr(0, most_of_name - hash.size() - 1), hash);
+}
+
+/// What the file holds, when it is the output of another tool. A pipe, which has been read, has no second text.
+std::optional<ToolOutput> output_of_tool(const std::string& file) {
+  try {
+    return read_tool_output(read_regular_file(file), file);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
 }
 
 }  // namespace
@@ -117,7 +127,13 @@ Profile find_any_profile(const std::string& name) {
   const auto built_in = built_in_profiles();
   const bool is_built_in = std::ranges::find(built_in, name) != built_in.end();
   const auto cached = is_built_in ? std::nullopt : cached_profile(name);
-  return cached ? load_cached_profile(*cached) : find_profile(name);
+  if (cached) return load_cached_profile(*cached);
+  try {
+    return find_profile(name);
+  } catch (const Error&) {
+    if (const auto output = output_of_tool(name)) return imported_profile(*output);
+    throw;
+  }
 }
 
 std::optional<Profile> built_in_profile_of(std::string_view gpu) {

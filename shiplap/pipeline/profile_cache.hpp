@@ -34,8 +34,8 @@ Profile load_cached_profile(const std::filesystem::path&);
 /// written.
 std::string keep_profile(const Profile&, const DeviceInfo&);
 
-/// The profile with a built-in name, the name of a cached profile, or the path of a file. Throws UsageError that lists
-/// the names when there is none.
+/// The profile with a built-in name, the name of a cached profile, or the path of a file: a profile, or the output of
+/// another tool (`read_tool_output`). Throws UsageError that lists the names when there is none.
 Profile find_any_profile(const std::string& name);
 /// The built-in profile of GPUs with this name ("NVIDIA H200"); nullopt without one.
 std::optional<Profile> built_in_profile_of(std::string_view gpu);

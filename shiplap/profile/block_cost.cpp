@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <span>
+#include <vector>
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/interpolation.hpp"

@@ -14,9 +14,10 @@ inline constexpr std::array implicit_sync_names{std::pair{ImplicitSync::none, "n
                                                 std::pair{ImplicitSync::until_started, "until_started"sv},
                                                 std::pair{ImplicitSync::until_ended, "until_ended"sv}};
 inline constexpr std::array origin_names{
-    std::pair{Origin::measured, "measured"sv},   std::pair{Origin::simulated, "simulated"sv},
-    std::pair{Origin::published, "published"sv}, std::pair{Origin::derived, "derived"sv},
-    std::pair{Origin::assumed, "assumed"sv},     std::pair{Origin::planted, "planted"sv}};
+    std::pair{Origin::measured, "measured"sv}, std::pair{Origin::simulated, "simulated"sv},
+    std::pair{Origin::imported, "imported"sv}, std::pair{Origin::published, "published"sv},
+    std::pair{Origin::derived, "derived"sv},   std::pair{Origin::assumed, "assumed"sv},
+    std::pair{Origin::planted, "planted"sv}};
 
 /// The names of all enumerators of an enumeration.
 constexpr EnumNames<EngineOrder> names_of(EngineOrder) { return engine_order_names; }

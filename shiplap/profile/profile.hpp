@@ -25,6 +25,7 @@ namespace shiplap {
 enum class Origin : std::uint8_t {
   measured,   ///< on a GPU
   simulated,  ///< measured on a virtual device: the figures describe the simulation, and no hardware
+  imported,   ///< on a GPU by another tool; what it does not measure is absent, or assumed as `missing` says
   published,  ///< by others
   derived,    ///< from published times
   assumed,    ///< the link is imagined, by an option of the user; all other figures are those of another profile

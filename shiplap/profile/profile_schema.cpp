@@ -158,7 +158,9 @@ Json definitions() {
 /// The members that identify the profile and its origin.
 Json identity_properties() {
   Json origin = Form<Origin>::schema();
-  origin["description"] = "Origin of the figures. simulated: measured on a virtual device. planted: chosen by a test.";
+  origin["description"] =
+      "Origin of the figures. simulated: measured on a virtual device. imported: measured by another tool. planted: "
+      "chosen by a test.";
   return {{"schema", {{"const", formats::profile.schema}}},
           {"version",
            {{"const", formats::profile.version}, {"description", "Version of this format. Readers refuse any other."}}},

@@ -49,7 +49,7 @@ std::string check_line(const CheckedNode& node, const NodeCheck& checked) {
     case Verdict::unknown:
       break;
   }
-  if (checked.attempts == 0 && checked.profile.origin != Origin::measured)
+  if (checked.attempts == 0 && !is_of_a_node(checked.profile.origin))
     return failed_check_line(node, why_not_judged(checked.profile.origin));
   std::string reason = "no figure could be told";
   if (!checked.failed.empty())

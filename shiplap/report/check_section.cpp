@@ -107,11 +107,11 @@ Section check_section(const NodeResult& check, const std::string& source) {
     section.headlines.push_back(
         {.sentence = fmt::format("{} was busy, so it was not judged.", check.node), .judgement = Judgement::warn});
   const Headline health = health_headline(subject, check.figures);
-  if (check.origin == Origin::measured && !health.sentence.empty())
+  if (is_of_a_node(check.origin) && !health.sentence.empty())
     section.headlines.push_back(health);
   else if (check.verdict != Verdict::busy)
     section.headlines.push_back(
-        {.sentence = check.origin == Origin::measured
+        {.sentence = is_of_a_node(check.origin)
                          ? fmt::format("UNKNOWN {}: no figure could be judged.", subject)
                          : fmt::format("UNKNOWN {}: {}.", subject, why_not_judged(check.origin))});
   if (is_simulated)

@@ -5,6 +5,7 @@
 #include "shiplap/document/table.hpp"
 #include "shiplap/measure/check.hpp"
 #include "shiplap/measure/figures.hpp"
+#include "shiplap/measure/node_result.hpp"
 #include "shiplap/profile/topology.hpp"
 #include "shiplap/report/profile_report.hpp"
 #include "shiplap/report/quantity.hpp"
@@ -97,7 +98,6 @@ Headline speed_headline(const Profile& profile, const std::string& gpu) {
 
 Section profile_section(const Profile& profile, const std::string& source) {
   const std::string gpu = profile.gpus.empty() ? "a GPU without a name" : profile.gpus.front().name;
-  // Nobody has asked a published or simulated node how it is today.
   const bool is_measured = profile.origin == Origin::measured;
   const std::string name = fmt::format("{} (profile {}{})", gpu, profile.name,
                                        is_measured ? "" : fmt::format(", {}", to_string(profile.origin)));
@@ -110,7 +110,7 @@ Section profile_section(const Profile& profile, const std::string& source) {
   const std::vector<CheckedFigure> checked = check(profile);
   section.headlines.push_back(speed_headline(profile, name));
   if (Headline health = health_headline(fmt::format("Profile {}", profile.name), checked);
-      is_measured && !health.sentence.empty()) {
+      is_of_a_node(profile.origin) && !health.sentence.empty()) {
     if (health.judgement == Judgement::good)  // the rates are in the other sentence
       health.sentence.erase(health.sentence.find('.', health.verdict.size()) + 1);
     section.headlines.front().numbers.clear();  // a page shows them with the verdict

@@ -114,6 +114,22 @@ Absent find_absent(const Profile& profile) {
   return absent;
 }
 
+/// A sentence on values of the first link that stand in the profile although nobody measured them. Parameters that a
+/// profile must have are named in `missing` only when their values are assumed.
+std::vector<std::string> assumed_values(const Profile& profile) {
+  constexpr std::string_view first_link = "links[0].";
+  std::vector<std::string_view> assumed;
+  for (const Missing& m : profile.missing) {
+    const std::string_view path = m.parameter;
+    if (path.starts_with(first_link) && (path.ends_with("2d.per_byte") || path.ends_with("2h.per_byte") ||
+                                         path.ends_with(".latency_overhead") || path.ends_with(".costs.gap")))
+      assumed.push_back(path.substr(first_link.size()));
+  }
+  if (assumed.empty()) return {};
+  return {fmt::format("profile {} has assumed values of {}, which were not measured (measure a node to have them)",
+                      profile.name, fmt::join(assumed, ", "))};
+}
+
 }  // namespace
 
 bool serves_streams_in_groups(const GpuModel& gpu) {
@@ -122,15 +138,17 @@ bool serves_streams_in_groups(const GpuModel& gpu) {
 
 std::vector<std::string> assumptions(const Profile& profile) {
   std::size_t count = 0;
+  std::vector<std::string> sentences = assumed_values(profile);
   std::vector<std::string> parts;
   for (const Absent::Assumption& assumption : find_absent(profile).assumptions) {
     count += assumption.parameters.size();
     parts.push_back(fmt::format("lacks {}; assuming {}", fmt::join(assumption.parameters, ", "), assumption.value));
   }
-  if (parts.empty()) return {};
+  if (parts.empty()) return sentences;
   const char* remedy = profile.origin == Origin::measured ? "measure the node again to fill" : "measure a node to have";
-  return {fmt::format("profile {} {} ({} {})", profile.name, fmt::join(parts, ", and "), remedy,
-                      count == 1 ? "it" : "them")};
+  sentences.push_back(fmt::format("profile {} {} ({} {})", profile.name, fmt::join(parts, ", and "), remedy,
+                                  count == 1 ? "it" : "them"));
+  return sentences;
 }
 
 }  // namespace shiplap::sim

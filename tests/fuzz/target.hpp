@@ -32,6 +32,7 @@ extern const Target recording_target;       ///< recordings, also cut off, and t
 extern const Target report_target;          ///< files that a page is made of
 extern const Target schedule_target;        ///< schedules: validate, simulate, concatenate
 extern const Target sweep_target;           ///< published sweeps (CSV)
+extern const Target tool_output_target;     ///< outputs of other tools, and profiles of them
 extern const Target torch_trace_target;     ///< traces of the PyTorch profiler, and the advice for them
 extern const Target values_target;          ///< values of the command line and of files of the system
 extern const Target workload_target;        ///< names of workloads

@@ -8,10 +8,11 @@
 namespace shiplap::fuzz {
 namespace {
 
-const std::array all_targets{&adaptation_target,   &emit_target,           &evaluation_target, &history_target,
-                             &json_target,         &kernel_profile_target, &nsys_target,       &profile_target,
-                             &rank_message_target, &recording_target,      &report_target,     &schedule_target,
-                             &sweep_target,        &torch_trace_target,    &values_target,     &workload_target};
+const std::array all_targets{&adaptation_target,   &emit_target,           &evaluation_target,  &history_target,
+                             &json_target,         &kernel_profile_target, &nsys_target,        &profile_target,
+                             &rank_message_target, &recording_target,      &report_target,      &schedule_target,
+                             &sweep_target,        &tool_output_target,    &torch_trace_target, &values_target,
+                             &workload_target};
 
 }  // namespace
 

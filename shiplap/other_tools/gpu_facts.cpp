@@ -1,0 +1,101 @@
+#include "shiplap/other_tools/gpu_facts.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+namespace shiplap {
+namespace {
+
+constexpr std::string_view pcie3 = "8.0 GT/s PCIe x16";
+constexpr std::string_view pcie4 = "16.0 GT/s PCIe x16";
+constexpr std::string_view pcie5 = "32.0 GT/s PCIe x16";
+
+/// NVIDIA's data sheets and architecture whitepapers.
+constexpr std::array published_gpus{PublishedGpu{"T4", 16, 40, 320, 8.1, 1024, pcie3},
+                                    PublishedGpu{"P100 PCIE", 16, 56, 732, 9.3, 2048, pcie3},
+                                    PublishedGpu{"V100 SXM2 16GB", 16, 80, 900, 15.7, 2048, pcie3},
+                                    PublishedGpu{"V100 SXM2 32GB", 32, 80, 900, 15.7, 2048, pcie3},
+                                    PublishedGpu{"V100 PCIE 16GB", 16, 80, 900, 14, 2048, pcie3},
+                                    PublishedGpu{"V100 PCIE 32GB", 32, 80, 900, 14, 2048, pcie3},
+                                    PublishedGpu{"A10", 24, 72, 600, 31.2, 1536, pcie4},
+                                    PublishedGpu{"A30", 24, 56, 933, 10.3, 2048, pcie4},
+                                    PublishedGpu{"A40", 48, 84, 696, 37.4, 1536, pcie4},
+                                    PublishedGpu{"A100 SXM4 40GB", 40, 108, 1555, 19.5, 2048, pcie4},
+                                    PublishedGpu{"A100 SXM4 80GB", 80, 108, 2039, 19.5, 2048, pcie4},
+                                    PublishedGpu{"A100 PCIE 40GB", 40, 108, 1555, 19.5, 2048, pcie4},
+                                    PublishedGpu{"A100 80GB PCIe", 80, 108, 1935, 19.5, 2048, pcie4},
+                                    PublishedGpu{"L4", 24, 58, 300, 30.3, 1536, pcie4},
+                                    PublishedGpu{"L40", 48, 142, 864, 90.5, 1536, pcie4},
+                                    PublishedGpu{"L40S", 48, 142, 864, 91.6, 1536, pcie4},
+                                    PublishedGpu{"RTX 2080 Ti", 11, 68, 616, 13.4, 1024, pcie3},
+                                    PublishedGpu{"RTX 3080", 10, 68, 760, 29.8, 1536, pcie4},
+                                    PublishedGpu{"RTX 3090", 24, 82, 936, 35.6, 1536, pcie4},
+                                    PublishedGpu{"RTX 4080", 16, 76, 717, 48.7, 1536, pcie4},
+                                    PublishedGpu{"RTX 4090", 24, 128, 1008, 82.6, 1536, pcie4},
+                                    PublishedGpu{"RTX 5090", 32, 170, 1792, 104.8, 1536, pcie5},
+                                    PublishedGpu{"RTX A5000", 24, 64, 768, 27.8, 1536, pcie4},
+                                    PublishedGpu{"RTX A6000", 48, 84, 768, 38.7, 1536, pcie4},
+                                    PublishedGpu{"RTX 6000 Ada", 48, 142, 960, 91.1, 1536, pcie4},
+                                    PublishedGpu{"H100 PCIe", 80, 114, 2000, 51, 2048, pcie5},
+                                    PublishedGpu{"H100 HBM3", 80, 132, 3350, 67, 2048, pcie5},
+                                    PublishedGpu{"H200", 141, 132, 4800, 67, 2048, pcie5},
+                                    PublishedGpu{"GH200", 96, 132, 4000, 67, 2048, ""},
+                                    PublishedGpu{"B200", 180, 148, 8000, 80, 2048, pcie5}};
+
+/// Words that make another GPU of one that has all other words.
+constexpr std::array variants{"ti", "super", "laptop", "max", "mig", "nvl", "d", "dd", "vgpu", "drive"};
+
+std::vector<std::string> words_of_name(std::string_view name) {
+  std::vector<std::string> words;
+  const std::string text = kebab_case(name);
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('-', at), text.size());
+    words.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return words;
+}
+
+bool has_word(const std::vector<std::string>& words, std::string_view word) {
+  return std::ranges::find(words, word) != words.end();
+}
+
+}  // namespace
+
+std::optional<PublishedGpu> find_published_gpu(std::string_view name) {
+  const std::vector<std::string> words = words_of_name(name);
+  for (const PublishedGpu& gpu : published_gpus) {
+    const std::vector<std::string> wanted = words_of_name(gpu.name);
+    const bool has_all = std::ranges::all_of(wanted, [&](const std::string& word) { return has_word(words, word); });
+    const bool same_variant = std::ranges::all_of(
+        variants, [&](std::string_view word) { return has_word(words, word) == has_word(wanted, word); });
+    if (has_all && same_variant) return gpu;
+  }
+  return std::nullopt;
+}
+
+GpuModel gpu_model(const PublishedGpu& gpu, std::string_view name) {
+  /// The fraction of the theoretical rate of the memory that SAXPY reached on a Tesla M2050 (M. Harris, NVIDIA
+  /// Developer Blog 2012), as in the built-in profiles of published machines.
+  constexpr double reached = 0.7437;
+  const Bandwidth memory = gigabytes_per_second(gpu.memory_bandwidth_gb_s);
+  GpuModel model;
+  model.name = name;
+  model.memory = Bytes{std::uint64_t{gpu.memory_gb} * 1'000'000'000};
+  model.sm_count = gpu.sm_count;
+  model.resident_threads = Interval<double>::exact(1.0 * gpu.sm_count * gpu.threads_per_sm);
+  model.memory_bandwidth = {memory, {memory.bytes_per_second * reached}, memory};
+  model.flop_rate = Interval<double>::exact(gpu.fp32_tflop_s * 1e12);
+  return model;
+}
+
+std::string published_gpu_names() {
+  std::string names;
+  for (const PublishedGpu& gpu : published_gpus) names += (names.empty() ? "" : ", ") + std::string(gpu.name);
+  return names;
+}
+
+}  // namespace shiplap
