@@ -42,6 +42,7 @@ std::vector<nb::object>& held_of(PyPrepared& prepared) { return prepared.plan.jo
 struct PlanRequest {
   std::vector<std::string> strategies;
   std::vector<std::uint32_t> chunks;
+  std::vector<std::uint32_t> threads;
   std::uint32_t gpus = 1;
   std::uint64_t device_memory = 0;
   std::uint64_t runs = 1;
@@ -61,6 +62,7 @@ PyPlan plan_of(const PyNode& node, const PyJob& job, const PlanRequest& request)
                       .quick = request.quick};
   options.space.strategies = request.strategies;
   options.space.chunks = request.chunks;
+  options.space.threads = request.threads;
   options.space.gpus = request.gpus;
   options.space.max_slowdown = request.max_slowdown;
   PyPlan result{.node = node, .job = job, .plan = {}};
@@ -146,6 +148,7 @@ void bind_plan(nb::module_& m) {
       .def(nb::init<>())
       .def_rw("strategies", &PlanRequest::strategies)
       .def_rw("chunks", &PlanRequest::chunks)
+      .def_rw("threads", &PlanRequest::threads)
       .def_rw("gpus", &PlanRequest::gpus)
       .def_rw("device_memory", &PlanRequest::device_memory)
       .def_rw("runs", &PlanRequest::runs)

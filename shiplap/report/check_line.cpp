@@ -7,6 +7,7 @@
 
 #include "shiplap/core/printable.hpp"
 #include "shiplap/document/table.hpp"
+#include "shiplap/measure/node_result.hpp"
 
 namespace shiplap {
 namespace {

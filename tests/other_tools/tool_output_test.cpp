@@ -27,7 +27,7 @@ ToolFigure only(const ToolOutput& output, ToolPrimitive primitive, CopyDirection
 constexpr auto h2d = CopyDirection::host_to_device;
 constexpr auto d2h = CopyDirection::device_to_host;
 
-std::string refusal(const std::string& text) {
+std::string refusal_of_output(const std::string& text) {
   try {
     output_of(text);
   } catch (const Error& error) {
@@ -182,15 +182,15 @@ TEST(ToolOutput, holds_several_tools_that_were_written_into_one_file) {
 }
 
 TEST(ToolOutput, says_what_a_text_is_and_what_to_do) {
-  EXPECT_THAT(refusal("version https://git-lfs.github.com/spec/v1\noid sha256:1\n"), HasSubstr("git lfs pull"));
-  EXPECT_THAT(refusal("\x1f\x8b\x08"), HasSubstr("gunzip"));
-  EXPECT_THAT(refusal("Comm_cudaMemcpyAsync_PinnedToGPU/0/0/log2(N):8/manual_time 2804 ns 1 1 bytes=256\n"),
+  EXPECT_THAT(refusal_of_output("version https://git-lfs.github.com/spec/v1\noid sha256:1\n"), HasSubstr("git lfs pull"));
+  EXPECT_THAT(refusal_of_output("\x1f\x8b\x08"), HasSubstr("gunzip"));
+  EXPECT_THAT(refusal_of_output("Comm_cudaMemcpyAsync_PinnedToGPU/0/0/log2(N):8/manual_time 2804 ns 1 1 bytes=256\n"),
               HasSubstr("--benchmark_out_format=json"));
-  EXPECT_THAT(refusal(R"({"schema": "shiplap/profile"})"), HasSubstr("shiplap/profile"));
-  EXPECT_THAT(refusal(R"({"nvbandwidth": {"testcases": []}})"), HasSubstr("no figure"));
+  EXPECT_THAT(refusal_of_output(R"({"schema": "shiplap/profile"})"), HasSubstr("shiplap/profile"));
+  EXPECT_THAT(refusal_of_output(R"({"nvbandwidth": {"testcases": []}})"), HasSubstr("no figure"));
   for (const char* text : {"", "hello", "{}", "[]", "\n\n{\"benchmarks\": []}"})
-    EXPECT_THAT(refusal(text), HasSubstr("figure")) << text;
-  EXPECT_THAT(refusal("{\"nvbandwidth\": "), HasSubstr("JSON"));
+    EXPECT_THAT(refusal_of_output(text), HasSubstr("figure")) << text;
+  EXPECT_THAT(refusal_of_output("{\"nvbandwidth\": "), HasSubstr("JSON"));
 }
 
 // Output that breaks off anywhere has the figures of the lines before, or is refused.
@@ -220,9 +220,9 @@ TEST(ToolOutput, leaves_out_numbers_that_no_node_has) {
     return "bandwidthTest-H2D-Pinned, Bandwidth = " + rate + " GB/s, Time = 1 s, Size = " + size + " bytes\n";
   };
   for (const char* rate : {"0.0", "-1", "nan", "inf", "1e300", "1e-300"})
-    EXPECT_NE(refusal(line(rate, "32000000")), "") << rate;
+    EXPECT_NE(refusal_of_output(line(rate, "32000000")), "") << rate;
   for (const char* size : {"0", "-1", "18446744073709551615", "99999999999999999999999"})
-    EXPECT_NE(refusal(line("12.5", size)), "") << size;
+    EXPECT_NE(refusal_of_output(line("12.5", size)), "") << size;
 }
 
 }  // namespace

@@ -206,6 +206,7 @@ class Node:
         *,
         strategies: str | Sequence[str] = (),
         chunks: int | Sequence[int] = (),
+        threads: int | Sequence[int] = (),
         gpus: int = 1,
         device_memory: int = 0,
         runs: int = 1,
@@ -219,8 +220,9 @@ class Node:
 
         Parameters
         ----------
-        strategies, chunks
-            What may be chosen, one or several; anything when they are empty.
+        strategies, chunks, threads
+            What may be chosen, one or several; anything when they are empty. ``threads`` is the number of host threads
+            in each direction that copy pageable arrays, and that touch managed ones.
         gpus
             Number of GPUs that share the job.
         device_memory
@@ -249,6 +251,7 @@ class Node:
         options = _core.PlanOptions()
         options.strategies = several("strategies", strategies, text)
         options.chunks = several("chunks", chunks, lambda name, value: whole(name, value, 0, MOST_SMALL))
+        options.threads = several("threads", threads, lambda name, value: whole(name, value, 0, MOST_SMALL))
         options.gpus = whole("gpus", gpus, 0, MOST_SMALL)
         options.device_memory = whole("device_memory", device_memory)
         options.runs = whole("runs", runs)

@@ -29,9 +29,11 @@ void CudaExecution::make_calls(std::size_t agent) {
   const bool alone = agents_ == nullptr;
   std::uint32_t made = 0;
   for (const Command& command : commands_[agent]) {
-    if (command.may_stop && options_.stop && options_.stop()) cancel(command);
-    // The output of a chunk whose kernel is not launched stays as it was.
-    if (!alone && agents_->has_failed() && (command.may_stop || command.kernel != nullptr)) cancel(command);
+    // The output of a chunk whose kernel is not launched stays as it was. Another agent may have begun the chunk long
+    // before.
+    const bool goes_on = command.may_stop || (!alone && command.kernel != nullptr);
+    if (goes_on && options_.stop && options_.stop()) cancel(command);
+    if (goes_on && !alone && agents_->has_failed()) cancel(command);
     if (command.kind == Step::Kind::await) {
       if (!await(command)) return;
     } else if (command.host) {

@@ -181,8 +181,9 @@ std::optional<Schedule> VirtualExecution::perform(const RunOptions& options) {
     }
     try {
       const bool begins = !schedule_.as_graph && begun.insert(op.chunk).second;
-      const bool goes_on = begins || std::holds_alternative<Kernel>(op.what);
-      if ((begins && options.stop && options.stop()) || (failure && goes_on))
+      const bool goes_on =
+          begins || (schedule_.agents.size() > 1 && std::holds_alternative<Kernel>(op.what) && !schedule_.as_graph);
+      if (goes_on && (failure || (options.stop && options.stop())))
         throw Cancelled(fmt::format("the run was stopped before {}", describe(schedule_, OpId{i})));
       const std::optional<Seconds> work = perform(OpId{i});
       done[i] = true;
