@@ -182,7 +182,8 @@ TEST(ToolOutput, holds_several_tools_that_were_written_into_one_file) {
 }
 
 TEST(ToolOutput, says_what_a_text_is_and_what_to_do) {
-  EXPECT_THAT(refusal_of_output("version https://git-lfs.github.com/spec/v1\noid sha256:1\n"), HasSubstr("git lfs pull"));
+  EXPECT_THAT(refusal_of_output("version https://git-lfs.github.com/spec/v1\noid sha256:1\n"),
+              HasSubstr("git lfs pull"));
   EXPECT_THAT(refusal_of_output("\x1f\x8b\x08"), HasSubstr("gunzip"));
   EXPECT_THAT(refusal_of_output("Comm_cudaMemcpyAsync_PinnedToGPU/0/0/log2(N):8/manual_time 2804 ns 1 1 bytes=256\n"),
               HasSubstr("--benchmark_out_format=json"));
