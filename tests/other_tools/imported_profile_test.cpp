@@ -59,11 +59,13 @@ TEST(ImportedProfile, takes_what_nobody_measured_for_assumed_and_says_so) {
   for (const char* parameter : {"links[0].h2d.costs.latency_overhead", "links[0].d2h.costs.gap", "host", "submission"})
     EXPECT_TRUE(is_missing(profile, parameter)) << parameter;
   const Interval<Seconds> latency = profile.link(0).h2d.costs.front().latency_overhead;
-  for (const char* measured : {"h100", "h200", "gtx-titan-2014"})
-    for (const CopyCost& cost : find_profile(measured).link(0).h2d.costs) {
+  for (const char* measured : {"h100", "h200", "gtx-titan-2014"}) {
+    const Profile known = find_profile(measured);
+    for (const CopyCost& cost : known.link(0).h2d.costs) {
       EXPECT_LE(latency.low, cost.latency_overhead.value) << measured;
       EXPECT_GE(latency.high, cost.latency_overhead.value) << measured;
     }
+  }
   const std::vector<std::string> sentences = sim::assumptions(profile);
   ASSERT_FALSE(sentences.empty());
   EXPECT_THAT(sentences.front(), HasSubstr("h2d.costs.gap"));
