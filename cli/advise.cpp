@@ -25,7 +25,8 @@
 #include "shiplap/core/json.hpp"
 #include "shiplap/core/text_file.hpp"
 #include "shiplap/document/text.hpp"
-#include "shiplap/pipeline/profile_cache.hpp"
+#include "shiplap/profile/built_in.hpp"
+#include "shiplap/profile/profile.hpp"
 #include "shiplap/report/advice_pictures.hpp"
 #include "shiplap/report/sections.hpp"
 

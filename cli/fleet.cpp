@@ -56,13 +56,13 @@ class Collector {
   void add_check(const std::string& text, const std::string& file) {
     const Json json = parse_json(text, file);
     if (const auto schema = json.find("schema"); schema != json.end() && *schema == formats::profile.schema)
-      return add_profile(profile_from_json(json, file));
+      return add_profile(profile_from_json(json, file), file);
     collected_.results.push_back(Form<NodeResult>::read(JsonReader(json, file)));
   }
-  /// A profile is judged as it is, as a node of its own.
-  void add_profile(const Profile& profile) {
+  /// A profile is judged as it is, as a node of its own with the name of its file: many have the name of their GPU.
+  void add_profile(const Profile& profile, const std::string& file) {
     NodeResult result = result_of(check_profile(profile));
-    result.node = result.gpu = profile.name;
+    result.node = result.gpu = fs::path(file).stem().string();
     collected_.results.push_back(std::move(result));
   }
   void unless_unreadable(const std::function<void()>& read) {

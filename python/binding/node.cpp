@@ -19,6 +19,7 @@
 #include "shiplap/device/open.hpp"
 #include "shiplap/device/virtual/virtual_device.hpp"
 #include "shiplap/pipeline/move.hpp"
+#include "shiplap/pipeline/profile_cache.hpp"
 #include "shiplap/plan/mover_table.hpp"
 #include "shiplap/plan/what_if.hpp"
 #include "shiplap/profile/profile.hpp"

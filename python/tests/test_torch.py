@@ -61,7 +61,6 @@ def as_gpu(node, monkeypatch):
     monkeypatch.setattr(shiplap.Node, "has_gpu", property(lambda self: True))
     monkeypatch.setattr(_torch_stream, "_GPU", "cpu")
     monkeypatch.setattr(_torch_stream, "_finish_before", lambda node: None)
-    monkeypatch.setattr(_torch_stream, "_fits_at_once", lambda size: True)
     monkeypatch.setattr(_torch_stream, "_calls", {})
     monkeypatch.setattr(shiplap._job.Job, "_started", lambda self, core, memory: self)
     return node

@@ -185,9 +185,11 @@ Advised advise(const Recording& recording, const Profile& profile, const AdviseO
   }
   if (steps->once && steps->ops > options.most_ops_once) {
     advised.refused = fmt::format(
-        "Nothing repeats in {} copies and kernels, which are too many for one step. Name a step by an NVTX range "
-        "(`range`), or record a shorter time.",
-        steps->ops);
+        "Nothing repeats in {} copies and kernels, which are too many for one step. {}, or record a "
+        "shorter time.",
+        steps->ops,
+        options.range.empty() ? "Name a step by an NVTX range (`range`)"
+                              : "Name a shorter NVTX range, one that repeats (`range`)");
     return advised;
   }
   advised.step = program_step(recording, *steps);

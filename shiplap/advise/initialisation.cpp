@@ -30,14 +30,28 @@ std::vector<Nanoseconds> busy_times(const Recording& recording) {
   return busy;
 }
 
-/// How long the GPUs are idle in this time.
-Seconds idle_in(const Nanoseconds& time, const std::vector<Nanoseconds>& busy) {
-  Seconds idle = between(time.start, time.end);
-  auto at = std::ranges::upper_bound(busy, time.start, {}, &Nanoseconds::end);
-  for (; at != busy.end() && at->start < time.end; ++at)
-    idle -= between(std::max(at->start, time.start), std::min(at->end, time.end));
-  return idle;
-}
+/// When the GPUs work.
+class BusyTime {
+ public:
+  explicit BusyTime(std::vector<Nanoseconds> busy) : busy_(std::move(busy)) {
+    before_.push_back(Seconds{0});
+    for (const Nanoseconds& time : busy_) before_.push_back(before_.back() + between(time.start, time.end));
+  }
+  /// How long the GPUs are idle in this time.
+  Seconds idle_in(const Nanoseconds& time) const {
+    return between(time.start, time.end) - (until(time.end) - until(time.start));
+  }
+
+ private:
+  Seconds until(std::uint64_t time) const {
+    const auto next = std::ranges::upper_bound(busy_, time, {}, &Nanoseconds::start);
+    if (next == busy_.begin()) return Seconds{0};
+    const auto last = static_cast<std::size_t>(next - busy_.begin()) - 1;
+    return before_[last] + between(busy_[last].start, std::min(busy_[last].end, time));
+  }
+  std::vector<Nanoseconds> busy_;  // disjoint, in order
+  std::vector<Seconds> before_;    // sum of the times before each of them
+};
 
 }  // namespace
 
@@ -69,9 +83,9 @@ Initialisation initialisation_of(const Recording& recording) {
       other_launches.push_back(between(call->time.start, call->time.end).count());
   }
   const Seconds usual{other_launches.empty() ? usual_launch : median(other_launches)};
-  const std::vector<Nanoseconds> busy = busy_times(recording);
+  const BusyTime busy(busy_times(recording));
   for (const RecordedCall* call : first_launches) {
-    const Seconds loading = std::min(between(call->time.start, call->time.end) - usual, idle_in(call->time, busy));
+    const Seconds loading = std::min(between(call->time.start, call->time.end) - usual, busy.idle_in(call->time));
     if (loading < least_loading) continue;
     found.of_call.emplace(call->call, loading);
     found.in_launches += loading;

@@ -348,8 +348,8 @@ class OpMaker {
     std::optional<std::vector<std::size_t>> awaited = awaited_by_host(*call.order);
     if (!awaited) return;
     *awaited = each_once(std::move(*awaited));
-    // An op that ended later was not meant: it is another GPU's.
-    if (is_ambiguous(*call.order))
+    // An op that ended later was not meant: it is another GPU's, or comes after the event that the host asked for.
+    if (is_ambiguous(*call.order) || recording_.has_inferred_waits)
       std::erase_if(*awaited, [&](std::size_t op) { return ops_[op].end > call.record->time.end; });
     PlacedOp placed = begun(call, thread);
     placed.op.kind = StepOp::Kind::wait;

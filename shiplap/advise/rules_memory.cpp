@@ -138,8 +138,13 @@ std::optional<ChangedStep> keep_results_on_gpu(const ProgramStep& step, const Pr
   }
   return ChangedStep{
       .step = std::move(edit).finish(),
-      .what = fmt::format("Keep on the GPU the {} that the host receives and sends again ({}, known by {})",
-                          arrays(count), to_string(size), by_address ? "address and size" : "size alone"),
+      .what =
+          by_address
+              ? fmt::format("Keep on the GPU the {} that the host receives and sends again ({}, by address and size)",
+                            arrays(count), to_string(size))
+              : fmt::format("Keep on the GPU the {} that the host may receive and send again ({} that it receives and "
+                            "sends have equal sizes; the recording has no addresses)",
+                            arrays(count), to_string(size)),
       .allowed_if =
           "The host sends what it has received, unchanged, and reads nothing of it. What it changes or reads "
           "is still copied.",

@@ -164,8 +164,8 @@ struct Cut {
   std::vector<std::size_t> begins;  ///< tokens
   std::size_t end = 0;              ///< the token after the last step
   int naturalness = 0;
-  double likeness = 0;   ///< fraction of the tokens of steps that the step before has too
-  double confirmed = 0;  ///< the same of all tokens
+  double likeness = 0;   ///< fraction of the tokens in steps that the step before has too
+  double confirmed = 0;  ///< the number of those tokens as a fraction of all tokens of the program
   bool is_with_host = false;
 
   std::size_t steps() const { return begins.size(); }

@@ -30,18 +30,32 @@ std::size_t edits_between(std::string_view one, std::string_view other) {
 
 }  // namespace
 
+namespace {
+
+bool has_few_edits(std::string_view given, std::string_view name) {
+  return 3 * edits_between(given, name) <= std::max(given.size(), name.size());
+}
+
+}  // namespace
+
 std::vector<std::string> names_like(std::string_view given, const std::vector<std::string>& known) {
   std::vector<std::string> found;
   for (const std::string& name : known) {
     const bool beginning = given.size() >= 3 && (name.starts_with(given) || given.starts_with(name));
-    if (beginning || 3 * edits_between(given, name) <= std::max(given.size(), name.size())) found.push_back(name);
+    if (beginning || has_few_edits(given, name)) found.push_back(name);
   }
   return found;
 }
 
 std::string did_you_mean(std::string_view given, const std::vector<std::string>& known) {
-  const std::vector<std::string> meant = names_like(given, known);
-  // A beginning that many names have says nothing of which one was meant.
+  std::vector<std::string> meant = names_like(given, known);
+  // A beginning that many names have says nothing of which one was meant. Of many similar names, the nearest are meant.
+  if (meant.size() > most_meant) {
+    std::erase_if(meant, [&](const std::string& name) { return !has_few_edits(given, name); });
+    std::size_t fewest = given.size();
+    for (const std::string& name : meant) fewest = std::min(fewest, edits_between(given, name));
+    std::erase_if(meant, [&](const std::string& name) { return edits_between(given, name) > fewest; });
+  }
   return meant.empty() || meant.size() > most_meant ? "" : fmt::format("did you mean {}? ", fmt::join(meant, " or "));
 }
 

@@ -49,8 +49,7 @@ class MeasurableDevice : public Device {
   /// thread stays as it is where it may use no core of the node, the system refuses, or the device, like a simulated
   /// one, keeps no threads anywhere; the result can then be null. Throws Error for a node that the process cannot use.
   virtual std::shared_ptr<void> on_cores_of(Place) const;
-  /// Makes the pages that host memory lacks, by several threads; its content stays. Copies into memory that nobody has
-  /// written would wait for each page. A simulated device does nothing.
+  /// Makes the pages that host memory lacks, by several threads. Its content stays.
   virtual void make_pages(std::span<std::byte>) const;
 };
 

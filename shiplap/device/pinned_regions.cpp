@@ -15,7 +15,8 @@ Error pinned_in_part(Bytes size) {
 }
 
 const std::shared_ptr<PinnedRegions>& PinnedRegions::of_process() {
-  static const auto ranges = std::make_shared<PinnedRegions>();
+  // Never destroyed: threads may hold memory while the process ends.
+  static const auto& ranges = *new std::shared_ptr<PinnedRegions>(std::make_shared<PinnedRegions>());
   return ranges;
 }
 

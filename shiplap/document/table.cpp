@@ -246,6 +246,18 @@ std::string Table::text(const TextStyle& style, std::string_view indent) const {
   return out;
 }
 
+namespace {
+
+/// Whether a word is a number, as in "−1,024" or "2.0".
+bool is_number(std::string_view word) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  for (const std::string_view sign : {"−", "-", "+", "±"})
+    if (word.starts_with(sign)) word.remove_prefix(sign.size());
+  return !word.empty() && is_digit(word.front()) && is_digit(word.back());
+}
+
+}  // namespace
+
 std::string wrap(std::string_view text, std::size_t width, std::string_view indent) {
   std::string out;
   std::size_t column = 0;
@@ -253,7 +265,12 @@ std::string wrap(std::string_view text, std::size_t width, std::string_view inde
     const std::size_t start = text.find_first_not_of(" \n");
     if (start == std::string_view::npos) break;
     text.remove_prefix(start);
-    const std::string_view word = text.substr(0, text.find_first_of(" \n"));
+    std::string_view word = text.substr(0, text.find_first_of(" \n"));
+    if (is_number(word) && word.size() + 1 < text.size() && text[word.size()] == ' ') {
+      // A number and its unit stay together.
+      const std::string_view both = text.substr(0, text.find_first_of(" \n", word.size() + 1));
+      if (both.back() != ' ' && display_width(both) <= width) word = both;
+    }
     text.remove_prefix(word.size());
     const std::size_t needed = display_width(word);
     if (out.empty()) {

@@ -108,7 +108,7 @@ class Harness {
 
   static std::string meaning(const std::string& name) {
     if (name == "ring") return "  // slots of the ring on the GPU, a chunk each";
-    if (name == "places") return "  // slots of a ring on the host, a chunk each";
+    if (name == "places") return "  // slots of a ring on the host";
     if (name.starts_with("item_")) return "  // bytes of an item";
     if (name.starts_with("stride_gpu_") || name.starts_with("stride_ring_")) return "  // bytes of a slot";
     return "";

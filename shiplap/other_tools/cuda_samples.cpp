@@ -113,6 +113,7 @@ ToolOutput read_p2p_test(std::string_view text) {
   struct Matrix {
     ToolPrimitive primitive = ToolPrimitive::staged_peer_copy;
     bool latency = false;
+    bool to_row = false;  ///< whether the copies go to the GPU of the row
     bool readable = false;
     std::size_t rows = 0;
   } matrix;
@@ -131,6 +132,7 @@ ToolOutput read_p2p_test(std::string_view text) {
       const bool enabled = line.find("P2P=Enabled") != line.npos;
       matrix = {.primitive = enabled ? ToolPrimitive::peer_copy : ToolPrimitive::staged_peer_copy,
                 .latency = line.find("Latency") != line.npos && line.ends_with("(us)"),
+                .to_row = line.find("(P2P Reads)") != line.npos,
                 .readable = !bidirectional && line.find("P2P=") != line.npos &&
                             (line.ends_with("(GB/s)") || line.ends_with("(us)"))};
       if (bidirectional) leave_out(out, "the sums over both directions between GPUs");
@@ -152,8 +154,8 @@ ToolOutput read_p2p_test(std::string_view text) {
                        .unit = matrix.latency ? ToolUnit::seconds : ToolUnit::bytes_per_second,
                        .rounding = value->rounding * scale,
                        .back_to_back = true,
-                       .gpu = matrix.rows,
-                       .peer = column});
+                       .gpu = matrix.to_row ? column : matrix.rows,
+                       .peer = matrix.to_row ? matrix.rows : column});
     }
     ++matrix.rows;
   }

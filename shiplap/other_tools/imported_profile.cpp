@@ -10,6 +10,7 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/other_tools/gpu_facts.hpp"
+#include "shiplap/profile/built_in.hpp"
 
 namespace shiplap {
 namespace {
@@ -68,8 +69,8 @@ std::vector<TimeAt> rows_of(const CopyTimes& times) {
   return rows;
 }
 
-/// The rows that were measured, and between and below those that lie far apart, a small copy and the bytes at the rate
-/// of the largest one. The time of a small copy is assumed when none was measured.
+/// The measured rows and, where these lie far apart, rows between and below them. Such a row has the time of a small
+/// copy and that of its bytes at the rate of the largest copy. Without a measured small copy, its time is assumed.
 std::vector<TimeAt> rows_of_all_sizes(CopyTimes times) {
   constexpr Bytes small = 4_KiB;
   constexpr std::uint64_t apart = 4;
@@ -260,15 +261,6 @@ void add_peers(const ToolOutput& output, Profile& profile) {
   }
 }
 
-/// The measured built-in profile of a GPU with this name.
-std::optional<Profile> measured_profile_of(const std::string& gpu) {
-  for (const std::string& name : built_in_profiles()) {
-    Profile profile = find_profile(name);
-    if (profile.origin == Origin::measured && profile.gpus.front().name == gpu) return profile;
-  }
-  return std::nullopt;
-}
-
 /// Adds the GPUs and returns where their other parameters come from.
 std::string add_gpus(const ToolOutput& output, const std::string& stated, Profile& profile) {
   std::size_t count = std::max<std::size_t>(1, output.gpus.size());
@@ -277,20 +269,23 @@ std::string add_gpus(const ToolOutput& output, const std::string& stated, Profil
   for (const std::string& printed : output.gpus)
     if (name.empty()) name = printed;
   if (name.empty())
-    throw UsageError(fmt::format(
-        "{} does not print which GPU it used, so its memory and SMs are unknown; state it with `gpu`, as in one of: {}",
-        output.tool, published_gpu_names()));
-  const std::optional<Profile> measured = measured_profile_of(name);
+    throw UsageError(
+        fmt::format("{} does not print which GPU it used, so its memory and SMs are unknown; state it, as in shiplap "
+                    "profiles import FILE --gpu NAME, by one of: {}",
+                    output.tool, published_gpu_names()));
+  std::optional<Profile> measured = built_in_profile_of(name);
+  if (measured && measured->origin != Origin::measured) measured.reset();  // published ones lack most of a GPU
   const std::optional<PublishedGpu> published = find_published_gpu(name);
   if (!measured && !published)
     throw UsageError(fmt::format(
         "the memory and SMs of {} are not known, so there can be no profile of it; state the known GPU that "
-        "is most like it with `gpu`, one of: {}",
+        "is most like it, as in shiplap profiles import FILE --gpu NAME, by one of: {}",
         name, published_gpu_names()));
   GpuModel model = measured ? measured->gpus.front() : gpu_model(*published, name);
   for (std::size_t g = 0; g < count; ++g) {
     GpuModel gpu = model;
     if (stated.empty() && g < output.gpus.size() && !output.gpus[g].empty()) gpu.name = output.gpus[g];
+    gpu.copy_bandwidth.reset();  // that of another GPU
     const CopyTimes within = times_of(
         output.figures, [&](const ToolFigure& f) { return f.primitive == ToolPrimitive::copy_within && f.gpu == g; });
     if (const auto per_byte = per_byte_of(within))

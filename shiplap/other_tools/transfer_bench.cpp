@@ -21,7 +21,6 @@ std::optional<TransferEnd> transfer_end(std::string_view text) {
   switch (text[0]) {
     case 'C':
     case 'B':
-    case 'P':
       return TransferEnd{MemoryKind::pinned, *index};
     case 'H':
       return TransferEnd{MemoryKind::pageable, *index};
@@ -29,7 +28,7 @@ std::optional<TransferEnd> transfer_end(std::string_view text) {
     case 'F':
       return TransferEnd{MemoryKind::device, *index};
     default:
-      return std::nullopt;  // no memory, or a letter whose meaning changed between versions
+      return std::nullopt;  // no memory, a letter whose meaning changed, or P: host memory by the number of a GPU
   }
 }
 
@@ -116,11 +115,12 @@ ToolOutput read_transfer_bench(std::string_view text) {
   ToolOutput out;
   std::vector<Transfer> test;
   std::string_view number;  // number of the test, in older versions
+  bool broken_off = false;  // whether a row of the test cannot be read, so that what the others ran beside is unknown
   const auto end_test = [&] {
-    if (!test.empty()) add_test(test, out);
+    if (!test.empty() && !broken_off) add_test(test, out);
     test.clear();
+    broken_off = false;
   };
-  bool broken_off = false;
   for (const std::string_view line : lines_of(text)) {
     if (line.starts_with("TransferBench v")) out.tool = "TransferBench " + std::string(words_of(line)[1]);
     if (line.starts_with("Test#,Transfer#") && out.tool.empty()) out.tool = "TransferBench";
@@ -132,8 +132,7 @@ ToolOutput read_transfer_bench(std::string_view text) {
     if (cells[0].starts_with("Transfer ")) {
       const auto transfer = transfer_row(cells);
       if (transfer) test.push_back(*transfer);
-      broken_off = !transfer;
-      if (broken_off) test.clear();
+      broken_off = broken_off || !transfer;
     } else if (const auto transfer = old_transfer_row(cells); transfer && !out.tool.empty()) {
       if (cells[0] != number) end_test();
       number = cells[0];

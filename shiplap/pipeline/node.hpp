@@ -34,9 +34,6 @@ Node node_of(Profile);
 /// receives one line about this; without `say` the line goes to stderr. Throws Error for a cached file that cannot be
 /// read.
 Node load_or_measure(MeasurableDevice&, const std::function<void(std::string_view)>& say = {});
-/// The same without waiting for a measurement: where a GPU has no cached profile, the built-in one of GPUs of its name
-/// stands for it, if there is one, and `say` says so.
-Node load_or_assume(MeasurableDevice&, const std::function<void(std::string_view)>& say = {});
 
 /// The device of a node on which something is to run. Throws UsageError that begins with `what` when there is none.
 MeasurableDevice& device_of(const Node&, std::string_view what);

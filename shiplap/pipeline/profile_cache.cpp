@@ -14,6 +14,7 @@
 #include "shiplap/core/json.hpp"
 #include "shiplap/core/text_file.hpp"
 #include "shiplap/other_tools/imported_profile.hpp"
+#include "shiplap/profile/built_in.hpp"
 
 namespace shiplap {
 namespace fs = std::filesystem;
@@ -136,14 +137,6 @@ Profile find_any_profile(const std::string& name) {
   }
 }
 
-std::optional<Profile> built_in_profile_of(std::string_view gpu) {
-  for (const std::string& name : built_in_profiles()) {
-    Profile profile = find_profile(name);
-    if (!profile.gpus.empty() && profile.gpus.front().name == gpu) return profile;
-  }
-  return std::nullopt;
-}
-
 Profile profile_of(Device& device,
                    const std::function<Measured(const MeasureOptions&, const std::string& command)>& measure_now,
                    const std::function<void(std::string_view)>& say, bool may_assume) {
@@ -159,7 +152,7 @@ Profile profile_of(Device& device,
                               e.what(), info.id, info.id));
     }
   }
-  if (std::optional<Profile> assumed = may_assume ? built_in_profile_of(info.name) : std::nullopt) {
+  if (std::optional<Profile> assumed = may_assume && info.gpus == 1 ? built_in_profile_of(info.name) : std::nullopt) {
     say(fmt::format(
         "there is no profile of {} ({}) yet, so the built-in profile {} of such a GPU stands for it; shiplap "
         "measure --device {} --quick (about 15 s) makes plans that fit its link and host",

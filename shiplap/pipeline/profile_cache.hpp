@@ -14,6 +14,9 @@
 
 namespace shiplap {
 
+class MeasurableDevice;
+struct Node;
+
 /// The name of this computer, or "host" when it is unknown.
 std::string host_name();
 /// $XDG_CACHE_HOME/shiplap or ~/.cache/shiplap; nullopt when neither variable is set.
@@ -37,8 +40,6 @@ std::string keep_profile(const Profile&, const DeviceInfo&);
 /// The profile with a built-in name, the name of a cached profile, or the path of a file: a profile, or the output of
 /// another tool (`read_tool_output`). Throws UsageError that lists the names when there is none.
 Profile find_any_profile(const std::string& name);
-/// The built-in profile of GPUs with this name ("NVIDIA H200"); nullopt without one.
-std::optional<Profile> built_in_profile_of(std::string_view gpu);
 
 struct Measured {
   MeasureResult result;
@@ -54,5 +55,9 @@ Profile profile_from(const MeasureResult&, const DeviceInfo&, const std::string&
 Profile profile_of(Device&,
                    const std::function<Measured(const MeasureOptions&, const std::string& command)>& measure_now,
                    const std::function<void(std::string_view)>& say, bool may_assume = false);
+
+/// The node of a device as `load_or_measure` makes it, without waiting for a measurement: where a GPU has no cached
+/// profile, the built-in one of GPUs of its name stands for it, if there is one, and `say` says so.
+Node load_or_assume(MeasurableDevice&, const std::function<void(std::string_view)>& say = {});
 
 }  // namespace shiplap

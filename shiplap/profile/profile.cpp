@@ -88,6 +88,14 @@ Profile find_profile(std::string_view name_or_path) {
       name_or_path, fmt::join(built_in_profiles(), ", ")));
 }
 
+std::optional<Profile> built_in_profile_of(std::string_view gpu) {
+  for (const std::string& name : built_in_profiles()) {
+    Profile profile = find_profile(name);
+    if (!profile.gpus.empty() && profile.gpus.front().name == gpu) return profile;
+  }
+  return std::nullopt;
+}
+
 CostAt cost_at(const DirectionModel& direction, Bytes size) {
   if (direction.costs.empty()) throw Error("the profile has no costs for this direction of copy; measure the link");
   return {.latency_overhead = at_size(direction.costs, size, &CopyCost::latency_overhead),

@@ -10,8 +10,8 @@
 namespace shiplap {
 namespace {
 
-/// Size of the pieces, which was the best or close to it with 8 threads in each direction on the hosts of an H100 and
-/// of an H200. Larger ones leave the caches, and smaller ones are copied on more slowly.
+/// Size of the pieces. The caches of a CPU do not hold many larger ones, and a copy engine takes longer for the bytes
+/// of smaller ones.
 constexpr Bytes usual_piece = 2_MiB;
 /// Most pieces of a chunk. They are larger in larger chunks, so that no schedule becomes long by its pieces.
 constexpr std::uint64_t most_pieces = 64;
@@ -37,8 +37,8 @@ StagingRings::StagingRings(Schedule& schedule, const Job& job, const Staging& st
     schedule.agents.push_back({.name = std::move(name), .numa_node = node});
     return AgentId{static_cast<std::uint32_t>(schedule.agents.size() - 1)};
   };
-  launcher_ =
-      add("launches");  // the first agent is the caller's thread, the only one that some kernels can be called by
+  // The first agent is the caller's thread. Functions of Python as kernels can be called by no other one.
+  launcher_ = add("launches");
   sender_ = add("copies in");
   fetcher_ = add("copies out");
   constexpr std::uint16_t node = any_numa_node;  // the threads run where the rings are
@@ -53,7 +53,8 @@ StagingRings::StagingRings(Schedule& schedule, const Job& job, const Staging& st
 void StagingRings::add_rings(std::size_t array, Bytes most) {
   const Array& a = job_.arrays[array];
   Bytes& piece = piece_[array];
-  piece = std::min(most, std::max(usual_piece, Bytes{(most.count + most_pieces - 1) / most_pieces}));
+  constexpr std::uint64_t pages = most_pieces * 4096;  // bytes of a page for each piece: pieces begin at whole pages
+  piece = std::min(most, std::max(usual_piece, Bytes{(most.count + pages - 1) / pages * 4096}));
   if (a.blocks) piece = a.blocks->block * std::max<std::uint64_t>(1, piece.count / a.blocks->block.count);
   const auto ring = [&](const char* direction) {
     return Ring{.buffer = schedule_.add_buffer({.name = fmt::format("ring of {} {}", a.name, direction),

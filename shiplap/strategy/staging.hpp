@@ -10,7 +10,7 @@ namespace shiplap {
 
 /// Each direction has T threads, which copy a chunk in pieces between the array and a ring, each piece by the next
 /// thread. A ring has two slots for each thread, so that a thread and a copy engine work on different slots at the same
-/// time. Small pieces stay in the caches of the CPU until they are copied on. Three more agents submit what the GPU
+/// time. Three more agents submit what the GPU
 /// does: the copies to it, the kernels, and the copies from it.
 class StagingRings {
  public:

@@ -198,9 +198,9 @@ class [[nodiscard]] DescribedJob : public Job {
   ///
   /// By which thread. The thread that calls `plan`, `prepare` or `run` calls `enqueue`, so that the calls of a plan or
   /// a run come one after the other; `run_async` has a thread of its own. With several GPUs a thread of the library for
-  /// each further GPU calls it at the same time; with `staged` several host threads for each GPU do. Two executions
-  /// that run at once each call it too. The GPU that the stream belongs to is selected in the thread. These threads
-  /// call the same `enqueue` object or copies of it, so state that it changes must be thread-safe.
+  /// each further GPU calls it at the same time. Two executions that run at once each call it too. The GPU that the
+  /// stream belongs to is selected in the thread. These threads call the same `enqueue` object or copies of it, so
+  /// state that it changes must be thread-safe.
   ///
   /// What the views are. View i has the elements of its array that the chunk reaches, in global indices. On the GPU,
   /// data() of a chunk without a halo or mapping is a multiple of 256 bytes. In a launch that uses zero-copy for any

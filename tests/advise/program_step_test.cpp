@@ -322,7 +322,7 @@ TEST(ProgramStep, takes_the_median_time_between_the_first_works_on_the_gpu_with_
   EXPECT_EQ(step.repeats, 5u);
 }
 
-/// Steps of a copy from the same bytes, one to five kernels and a wait for the last one.
+/// Each step copies the same bytes to the GPU, launches one to five kernels, and waits for the last one.
 MadeRecording ragged_steps(Steps& steps) {
   MadeRecording made;
   steps = equal_steps(1, 0, 0);

@@ -54,10 +54,10 @@ TEST_F(Import, is_compared_with_a_measured_node) {
 TEST_F(Import, is_part_of_a_fleet_and_of_a_report) {
   const std::string node = profile(outputs::nvbandwidth_json, "--name first");
   const fs::path other = folder / "second.json";
-  std::ofstream(other) << replaced(read(file()), "\"first\"", "\"second\"");
-  const Outcome fleet = shiplap("fleet collect " + node + " '" + other.string() + "'");
+  std::ofstream(other) << read(file());
+  const Outcome fleet = shiplap("fleet collect --json " + node + " '" + other.string() + "'");
   EXPECT_NE(fleet.code, 64) << fleet.err;
-  EXPECT_THAT(fleet.out, HasSubstr("second"));
+  EXPECT_THAT(fleet.out, HasSubstr("\"second\"")) << "two nodes with profiles of one name are two";
   EXPECT_EQ(shiplap("report " + node + " -o '" + (folder / "page.html").string() + "'").code, 0);
 }
 

@@ -111,6 +111,13 @@ TEST(Wrap, breaks_at_spaces_and_indents_what_follows) {
   EXPECT_EQ(wrap("", 10), "");
 }
 
+TEST(Wrap, keeps_a_number_with_its_unit_where_both_fit) {
+  EXPECT_EQ(wrap("takes 2.0 % of it", 9), "takes\n2.0 % of\nit");
+  EXPECT_EQ(wrap("some −1,024 blocks", 14), "some\n−1,024 blocks");
+  EXPECT_EQ(wrap("an h100 is fast", 10), "an h100 is\nfast") << "a name";
+  EXPECT_EQ(wrap("a 1 abcdefg", 6), "a 1\nabcdefg") << "too long together";
+}
+
 TEST(WithRange, gives_value_and_range_one_unit_and_four_digits) {
   EXPECT_EQ(with_interval(Interval<Seconds>{milliseconds(5.5731), milliseconds(5.511), milliseconds(5.635)}),
             "5.573 ± 0.062 ms");

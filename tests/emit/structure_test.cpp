@@ -67,12 +67,14 @@ TEST(Structure, finds_one_loop_in_depth_first_and_three_in_breadth_first_order) 
                 {0, 0, 3}, {1, 0, 3}, {2, 0, 3}, {0, 3, 6}, {1, 3, 6}, {2, 3, 6}, {0, 6, 7}, {1, 6, 7}, {2, 6, 7}}));
 }
 
-TEST(Structure, has_a_lane_for_the_threads_of_each_way) {
+TEST(Structure, has_a_lane_for_each_agent_that_submits_and_one_for_the_threads_of_each_way) {
   const Structure staged = structure(testing::example("staged").schedule());
-  ASSERT_EQ(staged.lanes.size(), 2u);
-  EXPECT_EQ(staged.lanes[0].agents, 3u);
-  EXPECT_EQ(staged.lanes[1].first_agent, 3u);
-  EXPECT_EQ(staged.lanes[1].agents, 3u);
+  ASSERT_EQ(staged.lanes.size(), 5u);
+  for (const std::size_t lane : {0u, 1u, 2u}) EXPECT_EQ(staged.lanes[lane].agents, 1u);
+  EXPECT_EQ(staged.lanes[3].first_agent, 3u);
+  EXPECT_EQ(staged.lanes[3].agents, 3u);
+  EXPECT_EQ(staged.lanes[4].first_agent, 6u);
+  EXPECT_EQ(staged.lanes[4].agents, 3u);
   const Structure managed = structure(testing::example("managed").schedule());
   ASSERT_EQ(managed.lanes.size(), 1u);
   EXPECT_TRUE(managed.by_agent);

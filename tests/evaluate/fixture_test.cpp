@@ -51,6 +51,8 @@ std::map<std::string, std::vector<double>> errors_of(const char* file) {
   for (const EvaluatedWorkload& workload : again.workloads)
     for (const EvaluatedPoint& point : workload.points) {
       EXPECT_TRUE(point.verified);
+      // Recorded when one thread copied a whole chunk, which many threads share now.
+      if (point.choice.strategy == "staged" && point.choice.chunks == 1 && point.choice.threads > 1) continue;
       const double observed = median(point.samples_ms);
       errors[point.choice.strategy].push_back(std::abs(in_milliseconds(point.predicted.value) / observed - 1));
     }

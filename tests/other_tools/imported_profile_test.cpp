@@ -37,7 +37,7 @@ TEST(ImportedProfile, has_the_rates_of_nvbandwidth_for_each_gpu) {
   EXPECT_DOUBLE_EQ(profile.link(0).h2d.duplex->per_byte.value.seconds, 0.0625e-9);
   EXPECT_DOUBLE_EQ(profile.gpus[1].copy_bandwidth->value.bytes_per_second, 200e9);
   ASSERT_EQ(profile.peers.size(), 2U);
-  EXPECT_NEAR(time_at(profile.peers[0].direct, 256_MiB).count(), in_bytes(256_MiB) / 5e9, 1e-5) << "from 0 to 1";
+  EXPECT_NEAR(time_at(profile.peers[0].direct, 256_MiB).count(), in_bytes(256_MiB) / 10e9, 1e-5) << "from 0 to 1";
 }
 
 TEST(ImportedProfile, has_intervals_as_wide_as_sound_nodes_differ_between_runs) {

@@ -114,7 +114,7 @@ TEST(ProfileJson, refuses_sizes_that_do_not_increase) {
 
 TEST(ProfileJson, refuses_an_unknown_word) {
   expect_names(refusal_with(planted_profile(), "/origin", "guessed"), "origin",
-               "measured, simulated, published, derived, assumed, planted");
+               "measured, simulated, imported, published, derived, assumed, planted");
   expect_names(refusal_with(planted_profile(), "/gpus/0/implicit_sync", "yes"), "gpus[0].implicit_sync",
                "until_started");
   expect_names(refusal_with(planted_profile(), "/gpus/0/engine_order", "fifo"), "gpus[0].engine_order",

@@ -6,13 +6,13 @@ import time
 import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
 from math import prod
 from typing import Any
 
 import numpy as np
 import torch  # type: ignore[import-not-found,unused-ignore]
 
+from shiplap._arrays import array_at
 from shiplap._core import Unsupported, UsageError
 from shiplap._job import Job
 from shiplap._node import Node, node_of
@@ -96,6 +96,16 @@ class Streamed:
 _LEAST_OF_OWN_PAGES = 1 << 20
 
 
+class _UntilCopied:
+    """Keeps pinned memory until the GPU has done its work: copies of a tensor that is gone may still be in flight."""
+
+    def __init__(self, memory: np.ndarray) -> None:
+        self._memory = memory
+
+    def __del__(self) -> None:
+        torch.cuda.synchronize()
+
+
 def _new(node: Node, shape: Sequence[int], dtype: Any, pinned: bool) -> Tensor:
     """Return a tensor for a result in host memory whose pages exist.
 
@@ -105,7 +115,9 @@ def _new(node: Node, shape: Sequence[int], dtype: Any, pinned: bool) -> Tensor:
     if not node.has_gpu or size < _LEAST_OF_OWN_PAGES:
         return torch.empty(shape, dtype=dtype, pin_memory=pinned and node.has_gpu)
     if pinned:
-        return torch.from_numpy(node.pinned_empty(size, np.uint8)).view(dtype).view(shape)
+        memory = node.pinned_empty(size, np.uint8)
+        memory = array_at(memory.ctypes.data, memory.shape, memory.dtype, _UntilCopied(memory))
+        return torch.from_numpy(memory).view(dtype).view(shape)
     made = torch.empty(shape, dtype=dtype)
     node._core.make_pages(made.data_ptr(), size)
     return made
@@ -319,23 +331,6 @@ def _plain(node: Node, function: Callable[..., Any], inputs: Sequence[Tensor], o
     return _one_or_all(outputs)
 
 
-@cache
-def _memory_of_gpu() -> int:
-    return int(torch.cuda.get_device_properties(torch.cuda.current_device()).total_memory)
-
-
-def _fits_at_once(size: int) -> bool:
-    """Return whether the GPU holds tensors of this size, as large results, and as much again for what is between them.
-
-    Memory that PyTorch keeps and does not use counts as free. What is small beside the memory of the GPU is not worth
-    the question, which takes longer than a short call.
-    """
-    if size < _memory_of_gpu() // 1024:
-        return True
-    free = torch.cuda.mem_get_info()[0] + torch.cuda.memory_reserved() - torch.cuda.memory_allocated()
-    return bool(6 * size < free)
-
-
 def stream(
     function: Callable[..., Any],
     tensors: Tensor | Sequence[Tensor],
@@ -365,11 +360,15 @@ def stream(
     size = _bytes_of(inputs)
     if known.plan is None:
         plain, best = _seconds_of_copies(node, (size, size), pinned)
-        if known.could_save + plain - best < _costs[True] and _fits_at_once(size):
-            result = _plain(node, function, inputs, out, chunk_dim)
-            plain, best = _seconds_of_copies(node, (size, _bytes_of(result)), pinned)
-            known.could_save += plain - best
-            return result
+        if known.could_save + plain - best < _costs[True]:
+            try:
+                result = _plain(node, function, inputs, out, chunk_dim)
+            except torch.cuda.OutOfMemoryError:  # chunks need less
+                torch.cuda.empty_cache()
+            else:
+                plain, best = _seconds_of_copies(node, (size, _bytes_of(result)), pinned)
+                known.could_save += plain - best
+                return result
     outputs = _outputs(function, inputs, out, chunk_dim, node)
     results = _shapes_of(outputs)
     job = _job(function, inputs, outputs, chunk_dim)

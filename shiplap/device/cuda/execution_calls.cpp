@@ -62,9 +62,11 @@ bool CudaExecution::await(const Command& command) const {
   const auto has_made = [&] {
     return made_[command.awaited_agent].load(std::memory_order_acquire) >= command.awaited_steps;
   };
+  if (has_made()) return true;
+  const Pauses pause(microseconds(50));
   while (!has_made()) {
     if (agents_->has_ended(command.awaited_agent)) return has_made();
-    std::this_thread::yield();
+    pause();
   }
   return true;
 }

@@ -79,6 +79,7 @@ void make_pages(Place place, std::span<std::byte> memory) {
 
 void make_missing_pages(std::span<std::byte> memory) {
   if (memory.empty() || !lacks_pages(memory)) return;
+  if (const auto available = available_host_memory(); available && available->size.count < memory.size()) return;
   std::byte* const first = rounded_down(memory.data() + huge_page - 1, huge_page);
   std::byte* const last = rounded_down(memory.data() + memory.size(), huge_page);
   if (first < last) static_cast<void>(madvise(first, static_cast<std::size_t>(last - first), MADV_HUGEPAGE));

@@ -18,7 +18,8 @@ void make_pages(Place place, std::span<std::byte>);
 
 /// Makes the pages that memory of the caller lacks, where the calling thread runs, with huge pages where the system
 /// gives them to those who ask. Its content stays. A few pages are looked at; when all of them exist, nothing is done.
-/// Nothing is done either for memory that cannot be written, and on systems older than Linux 5.14.
+/// Nothing is done either for memory that cannot be written or is larger than what is available, and on systems older
+/// than Linux 5.14.
 void make_missing_pages(std::span<std::byte>);
 
 }  // namespace shiplap

@@ -6,12 +6,11 @@
 namespace shiplap {
 namespace {
 
-constexpr Seconds busy = milliseconds(1);  ///< time without pauses, so that short waits end at once
-constexpr Seconds pause = microseconds(20);
+constexpr Seconds until_sleep = milliseconds(1);
 
 /// Asks `query` until it answers anything but "not ready", or `is_over` says that nobody waits any longer.
 cudaError_t poll(const Api& api, const auto& query, const auto& is_over) {
-  const Seconds began = steady_time();
+  const Pauses pause(until_sleep);
   bool waited = false;
   while (true) {
     const cudaError_t state = query();
@@ -25,11 +24,15 @@ cudaError_t poll(const Api& api, const auto& query, const auto& is_over) {
       static_cast<void>(api.get_last_error());
       return state;
     }
-    steady_time() - began < busy ? std::this_thread::yield() : sleep_for(pause);
+    pause();
   }
 }
 
 }  // namespace
+
+void Pauses::operator()() const {
+  steady_time() - began_ < until_sleep_ ? std::this_thread::yield() : sleep_for(microseconds(20));
+}
 
 Waited wait_for(const Api& api, cudaEvent_t event, const Deadline& deadline, const std::function<bool()>& stop) {
   if (std::isinf(deadline.left().count()) && !stop) return {api.event_synchronize(event), "cudaEventSynchronize"};

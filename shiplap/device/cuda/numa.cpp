@@ -29,15 +29,16 @@ using Bitmap = std::unique_ptr<std::remove_pointer_t<hwloc_bitmap_t>, FreeBitmap
                           std::generic_category().message(errno)));
 }
 
+// Never destroyed: threads may ask while the process ends.
 hwloc_topology_t topology() {
-  static const Topology loaded = [] {
+  static const hwloc_topology_t loaded = [] {
     hwloc_topology_t raw = nullptr;
     if (hwloc_topology_init(&raw) != 0) fail("hwloc_topology_init");
-    Topology result(raw);
+    Topology owned(raw);
     if (hwloc_topology_load(raw) != 0) fail("hwloc_topology_load");
-    return result;
+    return owned.release();
   }();
-  return loaded.get();
+  return loaded;
 }
 
 /// The node with this number. Throws Error when the host has none, or the process may not use it.
