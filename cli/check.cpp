@@ -113,6 +113,9 @@ class Checking {
     const auto device = open(device_to_measure(flags_.device));
     const DeviceInfo info = device->info();
     node_.gpu = info.id;
+    if (info.gpus > 1)
+      note(fmt::format("the first of the {} GPUs of {} is judged; `shiplap fleet check` judges each GPU", info.gpus,
+                       info.id));
     if (info.is_virtual) return check_profile(profile_of(*device));
     if (const auto bus = info.conditions.find("gpu.pci_bus_id"); bus != info.conditions.end())
       node_.pci_bus_id = bus->second;

@@ -26,6 +26,7 @@
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/json.hpp"
 #include "shiplap/core/text_file.hpp"
+#include "shiplap/device/device_name.hpp"
 #include "shiplap/device/listed_devices.hpp"
 #include "shiplap/device/open.hpp"
 #include "shiplap/fleet/causes.hpp"
@@ -84,9 +85,21 @@ std::vector<RankDevice> listed_gpus(Seconds budget) {
   return gpus;
 }
 
+/// Each GPU is judged by itself.
+void require_one_gpu(std::string_view device) {
+  const bool has_several = device.starts_with(virtual_prefix)
+                               ? virtual_name(device.substr(virtual_prefix.size())).gpus.value_or(1) > 1
+                               : device.find(',') != device.npos;
+  if (has_several)
+    throw UsageError(fmt::format(
+        "--device {}: these are several GPUs, and each is checked by itself: name each, as in --device cuda:0 "
+        "--device cuda:1, or none for all GPUs",
+        device));
+}
+
 std::vector<RankDevice> devices_of(const FleetCheckFlags& flags, Seconds budget) {
   bool has_gpu = flags.devices.empty();
-  for (const std::string& name : flags.devices) has_gpu = has_gpu || !name.starts_with("virtual:");
+  for (const std::string& name : flags.devices) has_gpu = has_gpu || !name.starts_with(virtual_prefix);
   const std::vector<RankDevice> gpus = has_gpu ? listed_gpus(budget) : std::vector<RankDevice>{};
   if (flags.devices.empty()) return gpus;
   std::vector<RankDevice> devices;
@@ -311,6 +324,7 @@ void add_fleet_check(CLI::App& fleet) {
 }
 
 void run_fleet_check(const FleetCheckFlags& flags) {
+  for (const std::string& device : flags.devices) require_one_gpu(device);
   const LaunchedRank launched = rank_of(flags);
   const Seconds budget = parse_seconds(flags.budget, "--budget");
   if (budget <= Seconds{0}) throw UsageError("--budget 0: give more than 0 s");

@@ -1,6 +1,7 @@
 // Endless runs: batches of an input without an end, in pinned memory that the object owns.
 #include "shiplap/pipeline/adaptive.hpp"
 
+#include <fmt/format.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -77,7 +78,11 @@ void bind_adaptive(nb::module_& m) {
       .def_ro("items", &AdaptiveReport::items)
       .def_ro("changes", &AdaptiveReport::changes)
       .def_prop_ro("elapsed", [](const AdaptiveReport& self) { return self.elapsed.count(); })
-      .def_prop_ro("rate", &AdaptiveReport::rate);
+      .def_prop_ro("rate", &AdaptiveReport::rate)
+      .def("__repr__", [](const AdaptiveReport& self) {
+        return fmt::format("AdaptiveReport({} batches with {} items in {}: {:.4g} items/s, {} changes of the choice)",
+                           self.batches, self.items, to_string(self.elapsed), self.rate(), self.changes);
+      });
   nb::class_<PyAdaptive>(m, "Adaptive", nb::type_slots(Collected<PyAdaptive>::slots))
       .def_static("make", &make, nb::arg("node"), nb::arg("batch"), nb::arg("in_flight"), nb::arg("sample").none())
       .def("run", &run, nb::arg("source"), nb::arg("sink").none())

@@ -113,7 +113,7 @@ def test_numbers_of_numpy_lists_and_paths_are_taken(node, job, tmp_path):
     options = dict(gpus=np.int32(1), device_memory=np.uint64(1 << 30), runs=np.int64(2), max_slowdown=np.float32(0.5))
     plan = node.plan(job, chunks=np.int64(4), strategies="staged", **options)
     assert plan.to_dict()["chosen"]["chunks"] == 4
-    assert node.plan(job, strategies="staged", threads=[3], **options).to_dict()["chosen"]["threads"] == 3
+    assert node.plan(job, strategies="staged", threads=[3], **options).to_dict()["chosen"]["threads_each_way"] == 3
     node.plan(job, chunks=np.array([2, 4]), race=np.float64(0), may_pin=np.True_)
     assert len(plan.run(np.int64(2), np.int8(1)).samples) == 2
     plan.prepare().run(np.float32(60))

@@ -299,3 +299,13 @@ def test_thread_blocks_of_an_item_function_go_with_it_and_stated_ones_stay():
     assert with_item._core.blocks == (128, 128, 1, True)
     assert with_item.kernel(lambda chunk, x: None)._core.blocks == plain._core.blocks == (1, 256, 1, False)
     assert plain.with_thread_blocks(8, 64).kernel(item)._core.blocks == (8, 64, 1, False)
+
+
+def test_every_object_says_what_it_is(node):
+    job = shiplap.Job(64, "double").in_("x", np.zeros(64)).out("y", np.zeros(64)).host_kernel(lambda chunk, x, y: None)
+    job = job.kernel_time(1e-4)
+    plan = node.plan(job)
+    adaptive = shiplap.Adaptive(node, job)
+    objects = [node, job, plan, plan.prepare(), plan.run(), adaptive, adaptive.run(lambda number, x, y: False)]
+    for found in objects:
+        assert not repr(found).startswith("<"), type(found)

@@ -56,6 +56,21 @@ def test_a_view_that_is_kept_is_refused_and_a_chunk_may_be_kept_without_addresse
         node.plan(job.host_kernel(lambda chunk, x, y: kept.append(x), arrays="view")).run()
 
 
+@pytest.mark.skipif(np.lib.NumpyVersion(np.__version__) < "2.1.0", reason="DLPack of NumPy before 2.1 has no version")
+def test_a_view_gives_an_array_by_dlpack_that_a_kernel_can_write_where_it_may(node):
+    x, y = np.ones(64), np.zeros(64)
+    writeable = set()
+
+    def double(chunk, x, y):
+        inputs, outputs = np.from_dlpack(x), np.from_dlpack(y)
+        np.multiply(inputs, 2, out=outputs)
+        writeable.add((inputs.flags.writeable, outputs.flags.writeable))
+
+    node.plan(doubling(x, y).host_kernel(double, arrays="view")).run()
+    assert (y == 2).all()
+    assert writeable == {(False, True)}
+
+
 def test_arrays_in_a_cycle_of_functions_are_not_taken_for_kept(node):
     x, y = np.ones(64), np.zeros(64)
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <exception>
 #include <fstream>
 #include <new>
 #include <string_view>
@@ -11,6 +12,7 @@
 #include <utility>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/formats.hpp"
 #include "shiplap/core/text_file.hpp"
 
 namespace shiplap {
@@ -67,6 +69,8 @@ void FileCommunicator::leave() noexcept {
 fs::path FileCommunicator::inbox(std::size_t rank) const { return run_ / fmt::format("to-{}", rank); }
 
 void FileCommunicator::send(std::size_t to, const std::string& text) {
+  if (text.size() > limits::document_bytes)
+    refuse_size(fmt::format("a message of rank {} to rank {}", rank_, to), limits::document_bytes);
   std::error_code error;
   // Not the folder of the run: without it the run is over, and nobody would remove the message.
   fs::create_directory(inbox(to), error);
@@ -114,8 +118,16 @@ void FileCommunicator::collect() {
   // The messages of one rank, in the order of sending.
   std::ranges::sort(files);
   for (const fs::path& file : files) {
-    received_.push_back({.from = *sender(file.filename().string()), .text = read_regular_file(file.string())});
-    fs::remove(file, error);
+    std::string text;
+    std::exception_ptr failure;
+    try {
+      text = read_regular_file(file.string());
+    } catch (const Error&) {
+      failure = std::current_exception();
+    }
+    fs::remove(file, error);  // also what cannot be read: it would stand before all that follows for ever
+    if (failure) std::rethrow_exception(failure);
+    received_.push_back({.from = *sender(file.filename().string()), .text = std::move(text)});
     if (error) cannot_receive(error);  // it would be received again
   }
 }

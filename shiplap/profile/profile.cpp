@@ -5,8 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <span>
+#include <string_view>
 
 #include "shiplap/core/interpolation.hpp"
 #include "shiplap/core/json.hpp"
@@ -76,12 +79,26 @@ std::vector<std::string> built_in_profiles() {
   return names;
 }
 
-Profile find_profile(std::string_view name_or_path) {
-  for (const BuiltInProfile& profile : built_in_profile_texts()) {
-    if (profile.name != name_or_path) continue;
+namespace {
+
+/// A built-in profile, which is read once in a process: the text of the largest has half a megabyte.
+const Profile& read_once(const BuiltInProfile& profile) {
+  static std::mutex mutex;
+  static auto& read = *new std::map<std::string_view, Profile>;  // never destroyed: threads may ask at the end
+  const std::lock_guard lock(mutex);
+  auto found = read.find(profile.name);
+  if (found == read.end()) {
     const std::string source = fmt::format("built-in profile '{}'", profile.name);
-    return profile_from_json(parse_json(profile.json, source), source);
+    found = read.emplace(profile.name, profile_from_json(parse_json(profile.json, source), source)).first;
   }
+  return found->second;
+}
+
+}  // namespace
+
+Profile find_profile(std::string_view name_or_path) {
+  for (const BuiltInProfile& profile : built_in_profile_texts())
+    if (profile.name == name_or_path) return read_once(profile);
   if (looks_like_path(name_or_path)) return load_profile(std::string(name_or_path));
   throw UsageError(fmt::format(
       "there is no built-in profile '{}'; built-in are: {}. The path of a profile file contains '/' or ends with .json",
@@ -89,8 +106,8 @@ Profile find_profile(std::string_view name_or_path) {
 }
 
 std::optional<Profile> built_in_profile_of(std::string_view gpu) {
-  for (const std::string& name : built_in_profiles()) {
-    Profile profile = find_profile(name);
+  for (const BuiltInProfile& built_in : built_in_profile_texts()) {
+    const Profile& profile = read_once(built_in);
     if (!profile.gpus.empty() && profile.gpus.front().name == gpu) return profile;
   }
   return std::nullopt;

@@ -187,6 +187,12 @@ TEST_F(CliCheck, needs_no_home_no_temporary_folder_and_no_cache) {
   EXPECT_EQ(files(), std::set<std::string>{"run.sh"});
 }
 
+TEST_F(CliCheck, of_a_device_with_several_gpus_says_which_of_them_is_judged) {
+  const Outcome outcome = shiplap("check --device virtual:h200:3 --line");
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_THAT(outcome.err, HasSubstr("the first of the 3 GPUs"));
+}
+
 TEST_F(CliCheck, leaves_no_process_behind_when_it_is_killed) {
   const std::string pipe = hanging();
   const pid_t parent = fork();

@@ -54,6 +54,11 @@ TEST_F(FleetCheck, one_process_checks_its_own_node) {
   EXPECT_EQ(json.at("good"), 1);
 }
 
+TEST_F(FleetCheck, of_several_gpus_as_one_device_is_refused_since_each_gpu_is_judged_by_itself) {
+  for (const char* device : {"virtual:h200:2", "virtual:h200,h200", "cuda:0,1"})
+    expect_refused(shiplap(std::string("fleet check --node here --device ") + device), 64, {device, "name each"});
+}
+
 TEST_F(FleetCheck, reads_the_expected_nodes_from_a_pipe_too) {
   write("expect.sh",
         "\"" SHIPLAP_PROGRAM "\" fleet check --device virtual:h200 --node here --json --expect <(echo here gone)");

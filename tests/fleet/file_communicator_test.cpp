@@ -1,14 +1,17 @@
 #include "shiplap/fleet/file_communicator.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <fstream>
 #include <memory>
+#include <string>
 #include <thread>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/formats.hpp"
 #include "tests/support/message_of.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -110,6 +113,20 @@ TEST_F(FileRanksTest, a_message_that_cannot_be_written_is_an_error_that_names_it
   EXPECT_NE(message.find("to-0/1-000000000000 cannot be written"), std::string::npos) << message;
   one->send(0, "next");
   EXPECT_EQ(zero->receive(soon())->text, "next");
+}
+
+// A message that no rank reads would stand before all later ones for ever.
+TEST_F(FileRanksTest, a_message_that_is_too_long_is_not_sent_and_one_of_others_is_refused_once) {
+  const auto zero = rank(0);
+  const auto one = rank(1);
+  const std::string too_long(limits::document_bytes + 1, ' ');
+  EXPECT_THAT(message_of([&] { one->send(0, too_long); }), ::testing::HasSubstr("a message of rank 1 to rank 0"));
+  one->send(0, too_long.substr(1));
+  EXPECT_EQ(zero->receive(soon())->text.size(), limits::document_bytes);
+  std::ofstream(shared / "run" / "to-0" / "1-000000000001") << too_long;
+  EXPECT_THROW(zero->receive(soon()), Error);
+  one->send(0, "after it");
+  EXPECT_EQ(zero->receive(soon())->text, "after it");
 }
 
 TEST_F(FileRanksTest, an_inbox_that_cannot_be_read_is_an_error_and_no_end_of_the_run) {

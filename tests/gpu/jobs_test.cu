@@ -211,6 +211,25 @@ TEST_F(JobsOnGpu, are_refused_with_the_name_of_the_call_when_the_kernel_waits) {
   EXPECT_NO_THROW(plan(node_of(*device, find_profile("h200")), job));
 }
 
+// As code that was loaded from PTX does, or CuPy and Triton.
+TEST_F(JobsOnGpu, name_the_refused_call_of_the_driver_by_which_a_kernel_waits) {
+  void* found = nullptr;
+  cudaDriverEntryPointQueryResult result{};
+  ASSERT_EQ(cudaGetDriverEntryPointByVersion("cuStreamSynchronize", &found, 7000, cudaEnableDefault, &result),
+            cudaSuccess);
+  using Wait = int(void*);
+  auto* const wait = reinterpret_cast<Wait*>(found);
+  Stencil stencil;
+  const auto waiting = stencil.job().kernel([wait](cudaStream_t stream, Chunk, auto...) { wait(stream); });
+  try {
+    plan(node_of(*device, find_profile("h200")), waiting);
+    FAIL() << "it was planned";
+  } catch (const Error& error) {
+    const std::string message = error.what();
+    EXPECT_NE(message.find("cuStreamSynchronize"), std::string::npos) << message;
+  }
+}
+
 // Memory of the GPU for each stream, which grows when a call needs more, as that of an allocator does.
 class Scratch {
  public:

@@ -53,6 +53,10 @@ class Adaptive:
         fill = None if sample is None else _filling(layouts, function("sample", sample))
         self._core = _core.Adaptive.make(node._core, batch._core, in_flight, fill)
         self._layouts = layouts
+        self._job = batch.name
+
+    def __repr__(self) -> str:
+        return f"Adaptive({self._job}, {self._core.slots} batches in pinned memory)"
 
     def _slot(self, slot: int) -> list[np.ndarray]:
         # Made anew for each batch: NumPy hides what an array refers to from the garbage collector, so arrays that this

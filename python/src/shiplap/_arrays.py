@@ -266,10 +266,14 @@ class View:
         """Return type and number of the device that the view is on, as DLPack numbers them."""
         return (2, driver().current_gpu()) if self.on_gpu else (1, 0)
 
-    def __dlpack__(self, *, stream: int | None = None, **_: Any) -> Any:
+    def __dlpack__(self, *, stream: int | None = None, **wanted: Any) -> Any:
         """Return the view as DLPack. Work that is later submitted to ``stream`` waits for the data of the view."""
         if self.stream is None:
-            return np.asarray(self).__dlpack__()
+            array = np.asarray(self)
+            try:
+                return array.__dlpack__(**wanted)
+            except TypeError:  # NumPy before 2.1 knows no version of DLPack, and gives what all versions read
+                return array.__dlpack__()
         codes = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}
         if self.dtype.kind not in codes or self.dtype.itemsize > (16 if self.dtype.kind == "c" else 8):
             raise UsageError(f"DLPack has no type for {self.dtype}")

@@ -58,8 +58,12 @@ class Prepared:
     One thread at a time may use it.
     """
 
-    def __init__(self, core: _core.Prepared) -> None:
+    def __init__(self, core: _core.Prepared, plan: str) -> None:
         self._core = core
+        self._plan = plan
+
+    def __repr__(self) -> str:
+        return f"Prepared({self._plan})"
 
     def run(self, limit: float = 0.0) -> float:
         """Run once, wait for the end, and return the time in seconds. Ctrl-C ends the run before its next chunk.
@@ -140,7 +144,7 @@ class Plan(Table):
 
     def prepare(self) -> Prepared:
         """Make everything ready for repeated runs over the arrays of the job."""
-        return Prepared(self._core.prepare())
+        return Prepared(self._core.prepare(), self.choice)
 
     def run(self, repeats: int = 1, warm_up: int = 0, *, ideal_overlap: bool = False, trace: bool = False) -> Report:
         """Run the job and report the times. With ``repeats=1`` and ``warm_up=0`` it runs once.

@@ -3,9 +3,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <hwloc.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <limits>
 #include <system_error>
 #include <type_traits>
 
@@ -64,26 +68,29 @@ std::optional<std::uint16_t> numa_node_of_thread() {
   return std::nullopt;
 }
 
+// By system calls, because hwloc gives a binding and a preference one name and would set the one for the other.
 struct OnNode::Policy {
-  static constexpr int flags = HWLOC_MEMBIND_THREAD | HWLOC_MEMBIND_BYNODESET;
-  Bitmap nodes{hwloc_bitmap_alloc()};
-  hwloc_membind_policy_t policy = HWLOC_MEMBIND_DEFAULT;
+  bool get() { return syscall(SYS_get_mempolicy, &mode, nodes.data(), most_nodes, nullptr, 0UL) == 0; }
+  void set() const { static_cast<void>(syscall(SYS_set_mempolicy, mode, nodes.data(), most_nodes)); }
+
+  static constexpr unsigned long most_nodes = 4096;  // a system asks for room for all nodes that it could have
+  int mode = 0;
+  std::array<unsigned long, most_nodes / std::numeric_limits<unsigned long>::digits> nodes{};
 };
 
 OnNode::OnNode(std::uint16_t number) {
   const hwloc_obj_t node = numa_node(number);
   if (!has_several_numa_nodes()) return;
   auto before = std::make_unique<Policy>();
-  if (before->nodes != nullptr &&
-      hwloc_get_membind(topology(), before->nodes.get(), &before->policy, Policy::flags) == 0 &&
-      hwloc_set_membind(topology(), node->nodeset, HWLOC_MEMBIND_BIND, Policy::flags) == 0)
+  if (before->get() && hwloc_set_membind(topology(), node->nodeset, HWLOC_MEMBIND_BIND,
+                                         HWLOC_MEMBIND_THREAD | HWLOC_MEMBIND_BYNODESET) == 0)
     before_ = std::move(before);
   else
     touching_.emplace(number);
 }
 
 OnNode::~OnNode() {
-  if (before_ != nullptr) hwloc_set_membind(topology(), before_->nodes.get(), before_->policy, Policy::flags);
+  if (before_ != nullptr) before_->set();
 }
 
 void keep_to_cores_of(std::uint16_t number) {

@@ -1,8 +1,11 @@
 #include "shiplap/device/cuda/pins.hpp"
 
+#include <vector>
+
 #include "shiplap/device/cuda/check.hpp"
 #include "shiplap/device/cuda/handles.hpp"
 #include "shiplap/device/cuda/host_pages.hpp"
+#include "shiplap/device/cuda/mappings.hpp"
 #include "shiplap/device/pinned_regions.hpp"
 
 namespace shiplap {
@@ -54,8 +57,9 @@ Memory pin_in_process(const Api& api, std::byte* data, Bytes size, const Context
 }
 
 void try_to_pin_in_process(const Api& api, std::byte* data, Bytes size, const Context& context) {
-  for (std::byte* const at : {data, data + size.count - 1})
-    PinnedRegions::of_process()->try_to_pin(at, functions_for(api, at, 1_B, context));
+  std::vector<std::byte*> tried = kinds_of_mapping({data, size.count});
+  tried.insert(tried.end(), {data, data + size.count - 1});
+  for (std::byte* const at : tried) PinnedRegions::of_process()->try_to_pin(at, functions_for(api, at, 1_B, context));
 }
 
 }  // namespace shiplap

@@ -6,8 +6,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <hwloc.h>
+#include <linux/mempolicy.h>
 #include <sched.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <array>
 #include <cerrno>
@@ -15,8 +18,10 @@
 #include <cstdlib>
 #include <fstream>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "shiplap/core/error.hpp"
@@ -33,7 +38,7 @@ namespace {
 struct FakeHwloc {
   std::string_view fails{};            ///< name of the call that fails, with EPERM
   bool several_nodes = false;          ///< whether the host has two NUMA nodes, to which memory is bound in name only
-  std::vector<int> memory_policies{};  ///< those that were set since then
+  std::vector<int> memory_policies{};  ///< those that were set
   /// The processors to which every thread is bound, as in "2-5"; "": hwloc is asked, which cannot bind threads to those
   /// of another host than this.
   std::string bound_to{};
@@ -79,13 +84,6 @@ unsigned hwloc_get_nbobjs_by_depth(hwloc_topology_t topology, int depth) {
   if (shiplap::testing::fake_hwloc.several_nodes && depth == HWLOC_TYPE_DEPTH_NUMANODE) return 2;
   return shiplap::testing::of_hwloc<decltype(hwloc_get_nbobjs_by_depth)>("hwloc_get_nbobjs_by_depth")(topology, depth);
 }
-int hwloc_get_membind(hwloc_topology_t topology, hwloc_bitmap_t set, hwloc_membind_policy_t* policy, int flags) {
-  if (shiplap::testing::hwloc_fails("hwloc_get_membind")) return -1;
-  if (!shiplap::testing::fake_hwloc.several_nodes)
-    return shiplap::testing::of_hwloc<decltype(hwloc_get_membind)>("hwloc_get_membind")(topology, set, policy, flags);
-  *policy = HWLOC_MEMBIND_INTERLEAVE;
-  return 0;
-}
 int hwloc_set_membind(hwloc_topology_t topology, hwloc_const_bitmap_t set, hwloc_membind_policy_t policy, int flags) {
   if (shiplap::testing::hwloc_fails("hwloc_set_membind")) return -1;
   if (!shiplap::testing::fake_hwloc.several_nodes)
@@ -93,6 +91,9 @@ int hwloc_set_membind(hwloc_topology_t topology, hwloc_const_bitmap_t set, hwloc
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
   shiplap::testing::fake_hwloc.memory_policies.push_back(policy);
+  // Really sets another policy than the tests do, as hwloc would.
+  const unsigned long node = 1;
+  static_cast<void>(syscall(SYS_set_mempolicy, MPOL_PREFERRED, &node, 64UL));
   return 0;
 }
 }
@@ -193,23 +194,47 @@ TEST_F(HostMemoryFake, that_a_gpu_sees_elsewhere_is_given_back) {
   EXPECT_EQ(fake_cuda().count("host_register"), 2u);
 }
 
-TEST_F(HostMemoryFake, binds_its_thread_to_the_node_only_while_it_is_allocated) {
+/// The memory policy of the calling thread, as the system has it; nullopt where it does not allow the question.
+std::optional<std::pair<int, unsigned long>> memory_policy() {
+  int mode = 0;
+  std::array<unsigned long, 64> nodes{};
+  if (syscall(SYS_get_mempolicy, &mode, nodes.data(), nodes.size() * 64, nullptr, 0UL) != 0) return std::nullopt;
+  return std::pair(mode, nodes[0]);
+}
+
+void set_memory_policy(int mode, unsigned long nodes) {
+  ASSERT_EQ(syscall(SYS_set_mempolicy, mode, nodes == 0 ? nullptr : &nodes, nodes == 0 ? 0UL : 64UL), 0);
+}
+
+// Among others a binding, as of `numactl --membind`, must not become a preference.
+TEST_F(HostMemoryFake, leaves_its_thread_the_memory_policy_that_it_had) {
+  if (!memory_policy()) GTEST_SKIP() << "memory policies are forbidden here";
   fake_hwloc.several_nodes = true;
-  const Memory memory = allocate_host_memory(api, Place::host(node), MemoryKind::pageable, 4_KiB);
-  EXPECT_THAT(fake_hwloc.memory_policies, ElementsAre(HWLOC_MEMBIND_BIND, HWLOC_MEMBIND_INTERLEAVE));
+  for (const int mode : {MPOL_BIND, MPOL_INTERLEAVE, MPOL_PREFERRED, MPOL_DEFAULT})
+    for (const bool fails : {false, true}) {
+      set_memory_policy(mode, mode == MPOL_DEFAULT ? 0 : 1);
+      const auto before = memory_policy();
+      fake_hwloc.memory_policies.clear();
+      if (fails) {
+        fake_cuda().fail(0, cudaErrorMemoryAllocation, "host_register");
+        EXPECT_THAT(refusal(Place::host(node), MemoryKind::pinned, 4_KiB), HasSubstr("cudaHostRegister failed"));
+      } else {
+        EXPECT_NE(allocate_host_memory(api, Place::host(node), MemoryKind::pinned, 4_KiB).data(), nullptr);
+      }
+      EXPECT_THAT(fake_hwloc.memory_policies, ElementsAre(HWLOC_MEMBIND_BIND));
+      EXPECT_EQ(memory_policy(), before) << mode;
+    }
+  set_memory_policy(MPOL_DEFAULT, 0);
 }
 
 // Containers forbid memory policies. The thread then runs on the cores of the node while it touches the memory.
 TEST_F(HostMemoryFake, is_allocated_where_memory_policies_are_forbidden) {
   fake_hwloc.several_nodes = true;
+  fake_hwloc.fails = "hwloc_set_membind";
   const std::vector<int> before = cores();
-  for (const char* call : {"hwloc_bitmap_alloc", "hwloc_get_membind", "hwloc_set_membind"}) {
-    fake_hwloc.fails = call;
-    for (const MemoryKind kind : kinds_of_host)
-      EXPECT_NE(allocate_host_memory(api, Place::host(node), kind, 4_KiB).data(), nullptr) << call << to_string(kind);
-    EXPECT_THAT(fake_hwloc.memory_policies, IsEmpty()) << call;
-    EXPECT_EQ(cores(), before) << call;
-  }
+  for (const MemoryKind kind : kinds_of_host)
+    EXPECT_NE(allocate_host_memory(api, Place::host(node), kind, 4_KiB).data(), nullptr) << to_string(kind);
+  EXPECT_EQ(cores(), before);
   EXPECT_EQ(fake_cuda().live(), 0);
 }
 
@@ -232,13 +257,6 @@ TEST_F(HostMemoryFake, of_no_particular_node_needs_no_policy) {
   fake_hwloc.several_nodes = true;
   for (const MemoryKind kind : kinds_of_host) allocate_host_memory(api, Place::host(), kind, 4_KiB);
   EXPECT_THAT(fake_hwloc.memory_policies, IsEmpty());
-}
-
-TEST_F(HostMemoryFake, that_is_allocated_in_vain_leaves_the_thread_as_it_was) {
-  fake_hwloc.several_nodes = true;
-  fake_cuda().fail(0, cudaErrorMemoryAllocation, "host_register");
-  EXPECT_THAT(refusal(Place::host(node), MemoryKind::pinned, 4_KiB), HasSubstr("cudaHostRegister failed"));
-  EXPECT_THAT(fake_hwloc.memory_policies, ElementsAre(HWLOC_MEMBIND_BIND, HWLOC_MEMBIND_INTERLEAVE));
 }
 
 TEST_F(HostMemoryFake, thread_is_kept_to_no_node_that_there_is_not) {

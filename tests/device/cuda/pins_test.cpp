@@ -3,8 +3,12 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "shiplap/core/error.hpp"
@@ -62,9 +66,11 @@ TEST_F(Pins, that_the_system_refuses_leave_no_holder) {
 struct PlannedPinsFixture : ::testing::Test {
   static constexpr std::size_t n = 1 << 18;
 
-  Plan planned(std::uint64_t runs) {
+  Plan planned(std::uint64_t runs) { return planned(runs, x); }
+
+  Plan planned(std::uint64_t runs, std::span<const float> input) {
     job = Job{n, "map"}
-              .in("x", x)
+              .in("x", input)
               .out("y", y)
               .kernel_time(milliseconds(1))
               .kernel([](CUstream_st*, Chunk chunk, auto in, auto out) {
@@ -104,6 +110,33 @@ TEST_F(PlannedPins, are_not_of_memory_that_cannot_be_pinned) {
               ::testing::AllOf(HasSubstr("cannot be pinned where they are"), HasSubstr("cudaHostRegister")));
   prepare(*device, plan, job).run();
   EXPECT_EQ(y, std::vector<float>(n, 2.0F));
+}
+
+// An array with a page of a file in its middle, as shared memory between other pages.
+TEST_F(PlannedPins, are_not_of_memory_that_cannot_be_pinned_in_its_middle) {
+  const std::size_t size = n * sizeof(float);
+  void* const memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  std::byte* const middle = static_cast<std::byte*>(memory) + size / 2;
+  const int file = memfd_create("page", 0);
+  ASSERT_EQ(ftruncate(file, static_cast<off_t>(page)), 0);
+  ASSERT_EQ(mmap(middle, page, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0), middle);
+  close(file);
+  refused = middle;
+  api.host_register = [](void* data, std::size_t length, unsigned flags) {
+    const auto* const begin = static_cast<const std::byte*>(data);
+    const bool has_it = begin <= refused && refused < begin + length;
+    return has_it ? cudaErrorInvalidValue : usual(data, length, flags);
+  };
+  std::fill_n(static_cast<float*>(memory), n, 1.0F);
+  {
+    const Plan plan = planned(10000, {static_cast<const float*>(memory), n});
+    EXPECT_FALSE(plan.pins);
+    prepare(*device, plan, job).run();
+  }
+  EXPECT_EQ(y, std::vector<float>(n, 2.0F));
+  munmap(memory, size);
 }
 
 TEST_F(PlannedPins, are_kept_where_memory_can_be_pinned) { EXPECT_TRUE(planned(10000).pins); }
