@@ -19,13 +19,15 @@
 #include "cli/temporary_folder.hpp"
 #include "shiplap/advise/advice.hpp"
 #include "shiplap/advise/advice_view.hpp"
+#include "shiplap/advise/recorded_link.hpp"
 #include "shiplap/advise/recording_file.hpp"
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/formats.hpp"
 #include "shiplap/core/json.hpp"
+#include "shiplap/core/printable.hpp"
 #include "shiplap/core/text_file.hpp"
 #include "shiplap/document/text.hpp"
-#include "shiplap/profile/built_in.hpp"
+#include "shiplap/pipeline/profile_cache.hpp"
 #include "shiplap/profile/profile.hpp"
 #include "shiplap/report/advice_pictures.hpp"
 #include "shiplap/report/sections.hpp"
@@ -47,16 +49,16 @@ std::optional<std::pair<Recording, fs::path>> busiest(const std::vector<fs::path
   return most;
 }
 
-Profile profile_for(const Recording& recording, const AdviseFlags& flags) {
-  if (!flags.node.profile.empty()) return find_profile(flags.node.profile);
-  if (!flags.node.device.empty()) return *open_node(flags.node).node.profile;
-  if (std::optional<Profile> profile = built_in_profile_of(recording.gpu)) {
-    note(
-        fmt::format("predictions are from the built-in profile {}; --device cuda:0 measures this node", profile->name));
-    return *profile;
-  }
-  throw UsageError(fmt::format("there is no built-in profile of {}: give --device to measure this node, or --profile",
-                               recording.gpu));
+/// The node that was asked for, or else that of the recording. Another GPU than the recorded one is named.
+RecordedLink node_for(const Recording& recording, const AdviseFlags& flags) {
+  if (flags.node.profile.empty() && flags.node.device.empty()) return profile_of_recording(recording);
+  RecordedLink asked{.profile = flags.node.profile.empty() ? *open_node(flags.node).node.profile
+                                                           : find_any_profile(flags.node.profile),
+                     .rates = {},
+                     .assumed = {}};
+  if (const auto& gpus = asked.profile.gpus; !gpus.empty() && gpus.front().name != recording.gpu)
+    asked.assumed = fmt::format("the link of {}", printable(gpus.front().name));
+  return asked;
 }
 
 void write_pictures(const Advised& advised, const AdviseFlags& flags) {
@@ -76,7 +78,10 @@ void show(const Recording& recording, const AdviseFlags& flags) {
         "it is not recorded for which streams and events the host waits, so no advice is given to drop a wait; with "
         "experimental_config=_ExperimentalConfig(enable_cuda_sync_events=True) the PyTorch profiler records it, except "
         "for a host that polls");
-  const Advised advised = advise(recording, profile_for(recording, flags), {.range = flags.range, .only = flags.only});
+  const RecordedLink node = node_for(recording, flags);
+  const Advised advised =
+      advise(recording, node.profile,
+             {.range = flags.range, .only = flags.only, .rates = node.rates, .assumed_link = node.assumed});
   write_pictures(advised, flags);
   const document::Detail detail = detail_of(flags.all, flags.json);
   if (flags.json)

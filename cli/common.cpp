@@ -99,7 +99,20 @@ void add_workload_flags(CLI::App& app, WorkloadFlags& flags) {
                  "how often the kernel reads each byte of its inputs: eq 6 of the paper of 2014 counts every read over "
                  "the link (default: as the workload says, 1)")
       ->type_name("N");
-  put_into_group(app, "A job stated by hand", {"--in", "--out", "--kernel", "--kernel-profile", "--reads"});
+  app.add_option(
+         "--access", flags.access,
+         "stated by hand: the kernel reads and writes each byte about once, or some repeatedly; where it is not "
+         "stated, no kernel that accesses host memory is considered")
+      ->type_name("PATTERN")
+      ->check(CLI::IsMember({"once", "repeated"}));
+  app.add_option("--item", flags.item,
+                 "stated by hand: bytes of an item of --in (of --out without one), as of a row; chunks are whole items")
+      ->type_name("SIZE");
+  app.add_option("--halo", flags.halo,
+                 "stated by hand: items before and after a chunk whose inputs its kernel reads too, as in 1,1")
+      ->type_name("N,N");
+  put_into_group(app, "A job stated by hand",
+                 {"--in", "--out", "--kernel", "--access", "--item", "--halo", "--kernel-profile", "--reads"});
   app.footer(workload_help());
 }
 
@@ -118,14 +131,33 @@ Bytes stated_bytes(const std::string& text, std::string_view flag) {
   return bytes;
 }
 
+StatedJob stated_job(const WorkloadFlags& flags) {
+  StatedJob stated{.in = stated_bytes(flags.in, "--in"),
+                   .out = stated_bytes(flags.out, "--out"),
+                   .kernel = parse_seconds(flags.kernel, "--kernel")};
+  if (!flags.access.empty()) stated.each_byte_once = parse_access(flags.access, "--access");
+  if (!flags.item.empty()) stated.item = parse_bytes(flags.item, "--item");
+  if (!flags.halo.empty()) {
+    const std::string_view text = flags.halo;
+    const auto comma = text.find(',');
+    if (comma == text.npos) throw UsageError(fmt::format("--halo {}: give two numbers of items, as in 1,1", text));
+    stated.before = parse_count(text.substr(0, comma), "--halo");
+    stated.after = parse_count(text.substr(comma + 1), "--halo");
+  }
+  return stated;
+}
+
 }  // namespace
 
 Workload workload_of(const WorkloadFlags& flags) {
   Workload workload;
   if (!flags.name.empty()) {
-    if (!flags.in.empty() || !flags.out.empty())
-      throw UsageError(fmt::format(
-          "--in and --out state a workload by hand, {} has its own sizes; give one or the other", flags.name));
+    for (const auto& [flag, text] :
+         {std::pair("--in", &flags.in), std::pair("--out", &flags.out), std::pair("--access", &flags.access),
+          std::pair("--item", &flags.item), std::pair("--halo", &flags.halo)})
+      if (!text->empty())
+        throw UsageError(
+            fmt::format("{} states a workload by hand, and {} has its own; give one or the other", flag, flags.name));
     workload = find_workload(flags.name);
     if (!flags.kernel.empty())
       workload.job.cost = {
@@ -136,10 +168,9 @@ Workload workload_of(const WorkloadFlags& flags) {
     throw UsageError("--kernel-profile needs a WORKLOAD: name the one whose kernel was measured");
   } else if (!flags.in.empty() || !flags.out.empty()) {
     if (flags.kernel.empty())
-      throw UsageError("--kernel is missing: the kernel time of the whole job, as in --kernel 12ms");
-    workload = stated_workload({.in = stated_bytes(flags.in, "--in"),
-                                .out = stated_bytes(flags.out, "--out"),
-                                .kernel = parse_seconds(flags.kernel, "--kernel")});
+      throw UsageError(
+          "--kernel is missing: the kernel time of the whole job, as in --kernel 12ms, or --kernel 0 for copies alone");
+    workload = stated_workload(stated_job(flags));
   } else if (!flags.kernel.empty()) {
     throw UsageError("--kernel needs a WORKLOAD, or --in or --out, beside it: --in 1GiB --kernel 12ms");
   } else {

@@ -23,6 +23,9 @@ struct WorkloadFlags {
   std::string out;
   std::string kernel;
   std::string kernel_profile;
+  std::string access;
+  std::string item;
+  std::string halo;
   std::string memory;
   std::optional<double> reads;
 };

@@ -14,7 +14,7 @@
 #include "shiplap/core/error.hpp"
 #include "shiplap/device/host_work.hpp"
 #include "shiplap/device/open.hpp"
-#include "shiplap/plan/what_if.hpp"
+#include "shiplap/profile/what_if.hpp"
 #include "shiplap/report/profile_report.hpp"
 #include "shiplap/report/progress.hpp"
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -16,8 +17,10 @@
 #include "cli/profile_cache.hpp"
 #include "shiplap/core/text_file.hpp"
 #include "shiplap/measure/measure.hpp"
+#include "shiplap/other_tools/exported_profile.hpp"
 #include "shiplap/other_tools/imported_profile.hpp"
 #include "shiplap/plan/abilities.hpp"
+#include "shiplap/profile/gpu_facts.hpp"
 #include "shiplap/report/profile_report.hpp"
 
 namespace shiplap::cli {
@@ -87,7 +90,13 @@ void list(bool json, bool all) {
   for (const Entry& e : found)
     table.add({e.name, to_string(e.profile.origin), gpu_of(e.profile), parameter_hash(e.profile), e.where});
   std::string text = wrap(summary_of(found), style.width) + "\n\n" + table.text(style);
-  if (!all) text += "\n--all says what each can do.\n";
+  const std::string known = published_gpu_names();
+  text += "\n" +
+          wrap(all ? fmt::format("Derived from published figures, by the name of the GPU: {}.", known)
+                   : "Other GPUs have a derived profile, by their name: --profile \"RTX 4090\". --all names them, "
+                     "and says what each profile can do.",
+               style.width) +
+          "\n";
   for (const Entry& e : found)
     if (all) text += "\n" + wrap(fmt::format("{}: {}", e.name, abilities(e.profile)), style.width, "  ") + "\n";
   print(text);
@@ -130,6 +139,21 @@ void add_profiles(CLI::App& app) {
   import->footer(
       "What the tool does not measure is absent, or assumed with a wide interval; profiles show names it.\n"
       "check, compare and plan take such a file of a tool in place of a profile too.");
+  auto* to_export = command->add_subcommand("export", "Write the figures of a profile for other tools");
+  declare_file(to_export->add_option("NAME", options->exported, "built-in or kept profile, a GPU, or a file"),
+               FileUse::read, files_of_profile)
+      ->required();
+  to_export
+      ->add_option("--for", options->form,
+                   "csv: a table by direction and size; or the settings of a simulator of serving")
+      ->type_name("TOOL")
+      ->check(CLI::IsMember({"csv", "aisimulate", "inference-sim"}))
+      ->capture_default_str();
+  to_export->add_option("--block", options->block, "inference-sim: bytes of a block of the KV cache, as in 2MiB")
+      ->type_name("SIZE");
+  declare_file(to_export->add_option("-o,--output", options->output, "write to this file, else to stdout"),
+               FileUse::write)
+      ->type_name("FILE");
   auto* schema = command->add_subcommand("schema", "Print the JSON Schema of profile files");
   schema->callback([options] { options->schema = true; });
   command->callback([options] { run_profiles(*options); });
@@ -150,6 +174,16 @@ void import_profile(const ProfilesOptions& options) {
         wrap(fmt::format("What it can do: {}.", abilities(profile)), style_of_stdout().width) + "\n");
 }
 
+void export_profile(const ProfilesOptions& options) {
+  if (options.json) note("--json has no effect: --for says the form");
+  std::optional<Bytes> block;
+  if (!options.block.empty()) block = parse_bytes(options.block, "--block");
+  const std::string text =
+      exported_profile(find_any_profile(options.exported), *value_of<ExportForm>(options.form), block);
+  if (options.output.empty()) return print_verbatim(text);
+  write_file_atomically(options.output, text);
+}
+
 }  // namespace
 
 void run_profiles(const ProfilesOptions& options) {
@@ -159,6 +193,7 @@ void run_profiles(const ProfilesOptions& options) {
     return;
   }
   if (!options.import.empty()) return import_profile(options);
+  if (!options.exported.empty()) return export_profile(options);
   if (!options.refit.empty()) {
     if (options.json) note("--json has no effect: the fitted profile is written to the file of --output");
     const Profile before = find_any_profile(options.refit);

@@ -1,5 +1,5 @@
-// shiplap profiles: lists the built-in and the cached profiles, shows one in full, fits one again, or makes one of the
-// output of another tool.
+// shiplap profiles: lists the built-in and the cached profiles, shows one in full, fits one again, makes one of the
+// output of another tool, or writes its figures for other tools.
 #pragma once
 
 #include <string>
@@ -15,9 +15,12 @@ struct ProfilesOptions {
   std::string show;     ///< name or path; empty lists
   std::string refit;    ///< name or path of the profile to be fitted again; empty: none
   std::string output;
-  std::string import;  ///< file with the output of another tool; empty: none
-  std::string name;    ///< name of the imported profile; empty: that of its GPU
-  std::string gpu;     ///< GPU of the imported profile; empty: as the tool prints it
+  std::string import;    ///< file with the output of another tool; empty: none
+  std::string name;      ///< name of the imported profile; empty: that of its GPU
+  std::string gpu;       ///< GPU of the imported profile; empty: as the tool prints it
+  std::string exported;  ///< name or path of the profile whose figures go to another tool; empty: none
+  std::string form = "csv";
+  std::string block;  ///< bytes of a block of the KV cache; empty: none
 };
 void add_profiles(CLI::App&);
 void run_profiles(const ProfilesOptions&);

@@ -23,7 +23,7 @@
 #include "shiplap/evaluate/random_jobs.hpp"
 #include "shiplap/pipeline/profile_cache.hpp"
 #include "shiplap/plan/ranking.hpp"
-#include "shiplap/plan/what_if.hpp"
+#include "shiplap/profile/what_if.hpp"
 #include "shiplap/workload/workload.hpp"
 
 namespace {

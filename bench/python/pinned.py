@@ -116,7 +116,8 @@ def main() -> None:
                 t = statistics.median(taken[way])
                 lines.append(
                     f"{size >> 20:>5} MiB  {cpus:>4}  {way:20}  {t * 1e3:9.2f}  {size / t / 1e9:6.1f}  "
-                    f"{statistics.median(freed[way]) * 1e3:7.2f}  {max(stalls[way]) * 1e3:8.2f}  {max(alone) * 1e3:8.2f}"
+                    f"{statistics.median(freed[way]) * 1e3:7.2f}  {max(stalls[way]) * 1e3:8.2f}  "
+                    f"{max(alone) * 1e3:8.2f}"
                 )
                 print(lines[-1], flush=True)
             with open(options.out, "w") as file:

@@ -45,4 +45,5 @@ NB_MODULE(_core, m) {
   shiplap::python::bind_node(m);
   shiplap::python::bind_plan(m);
   shiplap::python::bind_adaptive(m);
+  shiplap::python::bind_advise(m);
 }

@@ -26,6 +26,7 @@ void bind_job(nb::module_&);
 void bind_node(nb::module_&);
 void bind_plan(nb::module_&);
 void bind_adaptive(nb::module_&);
+void bind_advise(nb::module_&);
 
 /// Whether the interpreter has begun to end in another thread. This thread may not get the GIL any more then.
 bool python_ends();

@@ -38,7 +38,7 @@ def test_whole_numbers_are_checked_everywhere(node, job, wrong):
         "warm_up": lambda: node.plan(job).run(1, wrong),
         "traffic": lambda: job.with_device_traffic(wrong),
         "thread blocks": lambda: job.with_thread_blocks(wrong, 64),
-        "threads": lambda: job.with_thread_blocks(8, wrong),
+        "threads of a block": lambda: job.with_thread_blocks(8, wrong),
         "sharing": lambda: job.with_thread_blocks(8, 64, wrong),
         "in_flight": lambda: shiplap.Adaptive(node, job, in_flight=wrong),
         "counts": lambda: node.movers(wrong),

@@ -9,6 +9,7 @@
 #include "shiplap/advise/initialisation.hpp"
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/printable.hpp"
+#include "shiplap/profile/variation.hpp"
 
 namespace shiplap {
 namespace {
@@ -70,19 +71,37 @@ std::vector<std::string> languages_of(const Recording& recording) {
   return found;
 }
 
+/// Whether the step has copies whose times are those of the profile's link.
+bool needs_the_link(const SimulatedStep& step) {
+  return std::ranges::any_of(step.schedule.ops, [](const Op& op) {
+    const auto* copy = std::get_if<Copy>(&op.what);
+    return copy != nullptr && copy->measured == Seconds{0};
+  });
+}
+
 /// Takes changes one after the other.
 class Advisor {
  public:
   Advisor(Advised& advised, const Profile& profile, const AdviseOptions& options)
-      : advised_(advised), profile_(profile), options_(options), step_(advised.step), time_(advised.recorded.time) {}
+      : advised_(advised),
+        profile_(profile),
+        fast_(at_end(profile, End::low)),
+        slow_(at_end(profile, End::high)),
+        options_(options),
+        step_(advised.step),
+        time_(advised.recorded.time) {}
 
   void take_all() {
-    if (!options_.only.empty()) return take_only();
-    while (take_best(false)) {
-    }
-    while (take_best(true)) {
+    if (!options_.only.empty()) {
+      take_only();
+    } else {
+      while (take_best(false)) {
+      }
+      while (take_best(true)) {
+      }
     }
     if (!advised_.advice.empty()) advised_.advised = simulated_step(step_, profile_);
+    if (!uses_link_) advised_.assumed_link.clear();
   }
 
  private:
@@ -95,7 +114,6 @@ class Advisor {
       if (!trial) throw UsageError(fmt::format("`only`: {} does not apply to this program", name));
       add(*trial);
     }
-    advised_.advised = simulated_step(step_, profile_);
   }
 
   bool take_best(bool bounds) {
@@ -120,33 +138,52 @@ class Advisor {
                   .how = {best.rule->how.begin(), best.rule->how.end()},
                   .once = best.change.once,
                   .bound = best.change.bound,
-                  .step = in_program(alone ? alone->time : best.time),
+                  .step = in_program(alone ? *alone : best),
                   .needs_before = !alone,
-                  .with_before = in_program(best.time)};
+                  .with_before = in_program(best)};
     advised_.advice.push_back(std::move(advice));
+    uses_link_ = uses_link_ || needs_the_link(simulated_step(best.change.step, profile_));
     taken_.push_back(best.rule);
     if (step_.once) paid_ += best.change.once;
     step_ = std::move(best.change.step);
     time_ = best.time;
   }
 
+  static Profile at_end(Profile profile, End end) {
+    for (const ParameterGroup group : parameter_groups) profile = at_interval_end(profile, group, end);
+    return profile;
+  }
+
+  /// How much longer the changed step may take on a node whose parameters are all at this end of their intervals, as a
+  /// fraction of its time.
+  double off_at(const Profile& end, const Trial& trial) const {
+    const Seconds time = simulated_step(trial.change.step, profile_).time;
+    return time > Seconds{0} ? simulated_step(trial.change.step, end).time / time - 1 : 0;
+  }
+
   /// A simulated time as one of the program: what the simulation missed of the recorded step, it misses of others.
-  Interval<Seconds> in_program(Seconds simulated) const {
+  Interval<Seconds> in_program(const Trial& trial) const {
     const double scale = 1 / (1 + advised_.fidelity);
     const Interval<Seconds>& recorded = advised_.step.time;
     const double spread = recorded.value > Seconds{0} ? (recorded.high - recorded.low) / (recorded.value * 2.0) : 0;
-    const double width =
-        std::sqrt(std::pow(advised_.fidelity, 2) + std::pow(spread, 2) + std::pow(least_uncertainty, 2));
-    const Seconds value = simulated * scale;
-    return {value, value * (1 - std::min(1.0, width)), value * (1 + width)};
+    const auto width = [&](double of_parameters) {
+      return std::sqrt(std::pow(advised_.fidelity, 2) + std::pow(spread, 2) + std::pow(least_uncertainty, 2) +
+                       std::pow(of_parameters, 2));
+    };
+    const Seconds value = trial.time * scale;
+    return {value, value * (1 - std::min(1.0, width(std::min(0.0, off_at(fast_, trial))))),
+            value * (1 + width(std::max(0.0, off_at(slow_, trial))))};
   }
 
   Advised& advised_;
   const Profile& profile_;
+  Profile fast_;
+  Profile slow_;
   const AdviseOptions& options_;
   ProgramStep step_;
   Seconds time_;
-  Seconds paid_{0};  ///< what the changes cost once, in a program that runs once
+  Seconds paid_{0};         ///< what the changes cost once, in a program that runs once
+  bool uses_link_ = false;  ///< whether a predicted step has copies whose times are those of the profile's link
   std::vector<const Rule*> taken_;
 };
 
@@ -175,6 +212,8 @@ Advised advise(const Recording& recording, const Profile& profile, const AdviseO
   advised.gpu = printable(recording.gpu);
   advised.languages = languages_of(recording);
   advised.profile = profile.name;
+  advised.rates = options.rates;
+  advised.assumed_link = options.assumed_link;
   if (submitted_order(recording).empty())
     throw Error("the recording has no copy and no kernel: the program did not use a GPU while it was recorded");
   std::optional<Steps> steps = find_steps(recording, options.range);

@@ -33,6 +33,8 @@ struct Advised {
   std::string gpu;                       ///< name of the GPU
   std::vector<std::string> languages;    ///< languages and libraries that the program seems to use
   std::string profile;                   ///< name of the profile
+  std::string rates;                     ///< AdviseOptions::rates
+  std::string assumed_link;              ///< AdviseOptions::assumed_link
   ProgramStep step;                      ///< the typical step, as recorded
   double coverage = 0;                   ///< fraction of the recorded ops that are in steps
   std::vector<StepLevel> levels;         ///< Steps::levels
@@ -51,6 +53,8 @@ struct Advised {
 struct AdviseOptions {
   std::string range{};              ///< name of the NVTX range that is a step; "": steps are found
   std::vector<std::string> only{};  ///< names of the rules that are applied, in this order; empty: those that gain most
+  std::string rates{};              ///< the recorded rates that the profile has (RecordedLink::rates)
+  std::string assumed_link{};       ///< whose link the profile has, where it is not that of the recording
   double least_gain = 0.02;         ///< fraction of the step that a change must save
   double largest_infidelity = 0.2;  ///< largest |fidelity| with which advice is given
   /// Recording slows a program that gives a GPU more ops a second than this, and the simulation does not have that.

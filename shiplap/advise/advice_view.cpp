@@ -35,6 +35,8 @@ AdviceView advice_view(const Advised& advised) {
           .gpu = advised.gpu,
           .languages = advised.languages,
           .profile = advised.profile,
+          .rates = advised.rates,
+          .assumed_link = advised.assumed_link,
           .step = advised.step.time,
           .steps = advised.step.repeats,
           .ops = advised.step.ops.size(),
@@ -105,6 +107,8 @@ void describe(V& v, R& view) {
   v.field("gpu", view.gpu, "name of the GPU that was recorded");
   v.field("languages", view.languages, "languages and libraries that the program seems to use");
   v.field("profile", view.profile, "name of the profile that predictions are from");
+  v.added("rates", view.rates, "rates of copies that were recorded, and that predictions have; empty: none");
+  v.added("assumed_link", view.assumed_link, "whose link predictions have; empty: that of the recording");
   v.field("step", view.step, "recorded time of a step: the median and the quartiles");
   v.field("steps", view.steps, "number of recorded steps of this kind; 0: no step was found");
   v.field("ops", view.ops, "copies, kernels and waits of a step");

@@ -28,6 +28,8 @@ struct AdviceView {
   std::string gpu;                                  ///< name of the GPU
   std::vector<std::string> languages;               ///< languages and libraries that the program seems to use
   std::string profile;                              ///< name of the profile
+  std::string rates{};                              ///< rates of copies that were recorded, and that predictions have
+  std::string assumed_link{};                       ///< whose link predictions have; "": that of the recording
   Interval<Seconds> step;                           ///< recorded time of a step: the median and the quartiles
   std::uint64_t steps = 0;                          ///< number of recorded steps of this kind; 0: no step was found
   std::uint64_t ops = 0;                            ///< copies, kernels and waits of a step

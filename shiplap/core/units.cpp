@@ -224,6 +224,7 @@ Seconds parse_seconds(std::string_view text, std::string_view what) {
       if (Seconds{value / divisor} > longest_time) refuse(what, text, "is out of range: a time is at most 1e9 s");
       return Seconds{value / divisor};
     }
+  if (unit.empty() && value == 0) return Seconds{0};  // in every unit
   if (unit.empty()) refuse(what, text, fmt::format("has no unit; {}", examples));
   refuse(what, text, fmt::format("is not a time: \"{}\" is no unit; {}", unit, examples));
 }

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "shiplap/core/error.hpp"
-#include "shiplap/other_tools/gpu_facts.hpp"
 #include "shiplap/profile/built_in.hpp"
+#include "shiplap/profile/gpu_facts.hpp"
 
 namespace shiplap {
 namespace {

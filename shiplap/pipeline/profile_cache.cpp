@@ -14,7 +14,7 @@
 #include "shiplap/core/json.hpp"
 #include "shiplap/core/text_file.hpp"
 #include "shiplap/other_tools/imported_profile.hpp"
-#include "shiplap/profile/built_in.hpp"
+#include "shiplap/profile/derived.hpp"
 
 namespace shiplap {
 namespace fs = std::filesystem;
@@ -152,11 +152,12 @@ Profile profile_of(Device& device,
                               e.what(), info.id, info.id));
     }
   }
-  if (std::optional<Profile> assumed = may_assume && info.gpus == 1 ? built_in_profile_of(info.name) : std::nullopt) {
-    say(fmt::format(
-        "there is no profile of {} ({}) yet, so the built-in profile {} of such a GPU stands for it; shiplap "
-        "measure --device {} --quick (about 15 s) makes plans that fit its link and host",
-        info.id, info.name, assumed->name, info.id));
+  if (std::optional<Profile> assumed = may_assume && info.gpus == 1 ? known_profile_of(info.name) : std::nullopt) {
+    say(
+        fmt::format("there is no profile of {} ({}) yet, so profile {} ({}) stands for it; shiplap measure --device {} "
+                    "--quick (about "
+                    "15 s) makes plans that fit its link and host",
+                    info.id, info.name, assumed->name, to_string(assumed->origin), info.id));
     return *assumed;
   }
   say(

@@ -5,8 +5,9 @@
 #include <utility>
 #include <vector>
 
+#include "shiplap/plan/kernel_times.hpp"
 #include "shiplap/plan/link_states.hpp"
-#include "shiplap/plan/variation.hpp"
+#include "shiplap/profile/variation.hpp"
 
 namespace shiplap {
 namespace {

@@ -6,7 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "shiplap/plan/variation.hpp"
+#include "shiplap/plan/kernel_times.hpp"
+#include "shiplap/profile/variation.hpp"
 #include "shiplap/sim/simulate.hpp"
 #include "shiplap/strategy/limits.hpp"
 

@@ -11,7 +11,7 @@
 #include "shiplap/model/papers.hpp"
 #include "shiplap/model/roofline.hpp"
 #include "shiplap/model/van_werkhoven_2014.hpp"
-#include "shiplap/plan/variation.hpp"
+#include "shiplap/profile/variation.hpp"
 #include "shiplap/sim/simulate.hpp"
 #include "shiplap/strategy/paper_parameters.hpp"
 

@@ -11,8 +11,9 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/plan/closed_form.hpp"
+#include "shiplap/plan/kernel_times.hpp"
 #include "shiplap/plan/ranking.hpp"
-#include "shiplap/plan/variation.hpp"
+#include "shiplap/profile/variation.hpp"
 #include "shiplap/sim/simulate.hpp"
 
 namespace shiplap {

@@ -39,7 +39,8 @@ SearchSpace space_of_map() {
 MapCell map_cell(const Profile& profile, const MapQuestion& question, Bytes size, Seconds kernel) {
   const Bytes part = size / parts_of_job;
   const Bytes in = part * static_cast<std::uint64_t>(std::llround(question.in_fraction * parts_of_job));
-  Workload workload = stated_workload({.in = in, .out = size - in, .kernel = kernel}, CudaKernels{});
+  Workload workload =
+      stated_workload({.in = in, .out = size - in, .kernel = kernel, .each_byte_once = true}, CudaKernels{});
   put_into(workload, question.memory);
   const Ranking ranking = rank(workload.job, profile, space_of_map());
   MapCell cell{.size = size, .kernel = kernel, .bound = ranking.bound.time, .best = {}};

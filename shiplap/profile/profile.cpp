@@ -5,16 +5,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <mutex>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string_view>
 
 #include "shiplap/core/interpolation.hpp"
 #include "shiplap/core/json.hpp"
+#include "shiplap/core/made_once.hpp"
 #include "shiplap/core/statistics.hpp"
 #include "shiplap/profile/built_in.hpp"
+#include "shiplap/profile/derived.hpp"
 #include "shiplap/profile/enum_names.hpp"
 
 namespace shiplap {
@@ -83,25 +83,24 @@ namespace {
 
 /// A built-in profile, which is read once in a process: the text of the largest has half a megabyte.
 const Profile& read_once(const BuiltInProfile& profile) {
-  static std::mutex mutex;
-  static auto& read = *new std::map<std::string_view, Profile>;  // never destroyed: threads may ask at the end
-  const std::lock_guard lock(mutex);
-  auto found = read.find(profile.name);
-  if (found == read.end()) {
+  static auto& read = *new MadeOnce<Profile>;  // never destroyed: threads may ask at the end
+  return read.at(profile.name, [&] {
     const std::string source = fmt::format("built-in profile '{}'", profile.name);
-    found = read.emplace(profile.name, profile_from_json(parse_json(profile.json, source), source)).first;
-  }
-  return found->second;
+    return profile_from_json(parse_json(profile.json, source), source);
+  });
 }
 
 }  // namespace
 
 Profile find_profile(std::string_view name_or_path) {
+  const std::string plain = kebab_case(name_or_path);  // "H200" is h200
   for (const BuiltInProfile& profile : built_in_profile_texts())
-    if (profile.name == name_or_path) return read_once(profile);
+    if (profile.name == name_or_path || profile.name == plain) return read_once(profile);
   if (looks_like_path(name_or_path)) return load_profile(std::string(name_or_path));
+  if (std::optional<Profile> derived = derived_profile(name_or_path)) return *std::move(derived);
   throw UsageError(fmt::format(
-      "there is no built-in profile '{}'; built-in are: {}. The path of a profile file contains '/' or ends with .json",
+      "there is no built-in profile '{}'; built-in are: {}. A GPU of which none was measured is known by its name, as "
+      "\"RTX 4090\" or \"A100 PCIe 40GB\". The path of a profile file contains '/' or ends with .json",
       name_or_path, fmt::join(built_in_profiles(), ", ")));
 }
 

@@ -1,4 +1,4 @@
-#include "shiplap/plan/variation.hpp"
+#include "shiplap/profile/variation.hpp"
 
 #include <algorithm>
 #include <array>
@@ -97,16 +97,6 @@ Profile at_interval_end(const Profile& original, ParameterGroup group, End end) 
     if (info.tag.group == group) move(interval, end);
   });
   return profile;
-}
-
-Job at_interval_end(const Job& job, End end) {
-  Job result = job;
-  for (auto& point : result.cost.points) move(point.work, end);
-  for (auto& limited : result.cost.limited) move(limited.work, end);
-  for (auto& row : result.cost.zero_copy)
-    for (auto* points : {&row.alone, &row.beside})
-      for (auto& point : *points) move(point.work, end);
-  return result;
 }
 
 Profile without_cost(const Profile& original, Cause cause) {

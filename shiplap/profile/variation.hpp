@@ -7,15 +7,13 @@
 #include <string>
 
 #include "shiplap/profile/parameter_table.hpp"
-#include "shiplap/workload/job.hpp"
+#include "shiplap/profile/profile.hpp"
 
 namespace shiplap {
 
 /// An end of an interval. `low` is the fast end: the least time, or the highest rate.
 enum class End : std::uint8_t { low, high };
 Profile at_interval_end(const Profile&, ParameterGroup, End);
-/// The job with all kernel times at that end of their intervals.
-Job at_interval_end(const Job&, End);
 
 /// A cause of lost time. `duplex_gap`: the part of the gap (g) that is added under duplex load. `host`: copies and page
 /// faults by host threads, and the time by which pageable copies and moving pages exceed pinned copies.

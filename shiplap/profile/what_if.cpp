@@ -1,4 +1,4 @@
-#include "shiplap/plan/what_if.hpp"
+#include "shiplap/profile/what_if.hpp"
 
 #include <fmt/format.h>
 
@@ -11,9 +11,9 @@
 #include <utility>
 
 #include "shiplap/core/error.hpp"
-#include "shiplap/plan/variation.hpp"
 #include "shiplap/profile/parameter_table.hpp"
 #include "shiplap/profile/topology.hpp"
+#include "shiplap/profile/variation.hpp"
 
 namespace shiplap {
 namespace {

@@ -53,6 +53,7 @@ Headline answer_of(const AdviceView& view) {
                                    is_all ? after(limit) : to_string(limit));
     answer.numbers.push_back({to_string(limit), "at best with all advice, a limit and not a prediction"});
   }
+  if (!view.assumed_link.empty()) answer.sentence += fmt::format("; with {}", view.assumed_link);
   answer.sentence += ".";
   return answer;
 }
@@ -167,7 +168,12 @@ Table ways_to_do_it(const AdviceView& view) {
 Section advice_section(const AdviceView& view, const std::string& source) {
   Section section{.title = fmt::format("Advice for {}", short_command(view.program)), .source = source};
   section.headlines.push_back(answer_of(view));
-  section.sentences.push_back(fmt::format("Recorded on {}, predicted with profile {}.", view.gpu, view.profile));
+  section.sentences.push_back(fmt::format("Recorded on {}, predicted with profile {}{}.", view.gpu, view.profile,
+                                          view.rates.empty() ? "" : " and the recorded rates: " + view.rates));
+  if (!view.assumed_link.empty())
+    section.sentences.push_back(
+        "No large copy of pinned memory tells how fast the recorded machine's link is; there, --device cuda:0 measures "
+        "it.");
   if (view.steps > 0) {
     section.sentences.push_back(what_was_recorded(view));
     if (view.levels.size() > 1) section.sentences.push_back(levels_of(view));

@@ -16,6 +16,7 @@ struct MatmulShape;
 struct OceanShape;
 struct ScalarAddShape;
 struct SpmvShape;
+struct StatedShape;
 
 // Each function computes exactly what the host function of its workload does, with any grid. They are defined in
 // built_in/*.cu.
@@ -30,8 +31,8 @@ KernelFunction cuda_pop_state(const OceanShape&, unsigned outputs);
 KernelFunction cuda_saxpy(float a);
 KernelFunction cuda_scalar_add(const ScalarAddShape&);
 KernelFunction cuda_spmv(const SpmvShape&);
-/// The stand-in for a stated kernel. A launch takes `seconds_per_item` × items and writes every output byte.
-KernelFunction cuda_stated(double seconds_per_item);
+/// The stand-in for a stated kernel. A launch takes the stated time for each item and writes every output byte.
+KernelFunction cuda_stated(const StatedShape&);
 
 /// The functions above by workload. All are null in a build without CUDA.
 struct CudaKernels {

@@ -41,17 +41,30 @@ Workload from_file(const std::string& path, const CudaKernels& cuda) {
   const Json json = read_json_file(path);
   const JsonReader document(json, path);
   require_schema(document, formats::workload);
-  document.only_keys({"schema", "version", "workload", "in", "out", "kernel", "reads"});
   Workload workload;
   if (const auto name = document.find("workload")) {
+    document.only_keys({"schema", "version", "workload", "reads", "memory"});
     if (name->string().ends_with(".json")) name->fail("the name of a built-in workload, as in saxpy:n=64Mi");
     workload = find_workload(name->string(), cuda);
   } else {
-    workload = stated_workload({.in = parse_bytes(document.at("in").string(), path + ": in"),
-                                .out = parse_bytes(document.at("out").string(), path + ": out"),
-                                .kernel = parse_seconds(document.at("kernel").string(), path + ": kernel")},
-                               cuda);
+    document.only_keys({"schema", "version", "in", "out", "kernel", "access", "item", "halo", "reads", "memory"});
+    const auto bytes = [&](std::string_view key) {
+      const auto found = document.find(key);
+      return found ? parse_bytes(found->string(), fmt::format("{}: {}", path, key)) : Bytes{0};
+    };
+    StatedJob stated{.in = bytes("in"),
+                     .out = bytes("out"),
+                     .kernel = parse_seconds(document.at("kernel").string(), path + ": kernel"),
+                     .item = bytes("item")};
+    if (const auto access = document.find("access"))
+      stated.each_byte_once = parse_access(access->string(), path + ": access");
+    if (const auto halo = document.find("halo")) {
+      stated.before = halo->at("before").unsigned_integer();
+      stated.after = halo->at("after").unsigned_integer();
+    }
+    workload = stated_workload(stated, cuda);
   }
+  if (const auto memory = document.find("memory")) put_into(workload, parse_array_memory(memory->string()));
   if (const auto times = document.find("reads")) read_inputs(workload, times->number());
   return workload;
 }

@@ -57,13 +57,24 @@ std::string with_size(std::string_view name, Bytes size);
 /// "histogram:frames=10". nullopt for workloads whose items no single parameter counts, and for files.
 std::optional<Workload> with_items(std::string_view name, std::uint64_t items, const CudaKernels& = cuda_kernels());
 
-/// Sizes and kernel time of the whole job.
+/// A job of which only figures are known. What is not stated is not assumed to help: without `each_byte_once` no
+/// kernel accesses host memory.
 struct StatedJob {
-  Bytes in;
-  Bytes out;
-  Seconds kernel{0};
+  Bytes in{0};        ///< bytes to the GPU; 0: none
+  Bytes out{0};       ///< bytes back; 0: none
+  Seconds kernel{0};  ///< time of the kernel for the whole job; 0: the job only copies
+  /// Whether the kernel reads and writes each byte about once, or some repeatedly; nullopt: unknown.
+  std::optional<bool> each_byte_once{};
+  Bytes item{0};             ///< bytes of an item in `in`, or in `out` without one: chunks are whole items; 0: any
+  std::uint64_t before = 0;  ///< items before a chunk whose inputs its kernel reads too
+  std::uint64_t after = 0;   ///< items after a chunk whose inputs its kernel reads too
 };
+/// Throws UsageError for a job without bytes, for an item of which the arrays do not have a whole number, and for a
+/// halo without a stated item or without input.
 Workload stated_workload(const StatedJob&, const CudaKernels& = cuda_kernels());
+/// Reads how a kernel accesses bytes, "once" or "repeated", for StatedJob::each_byte_once. Throws UsageError that names
+/// `what`.
+bool parse_access(std::string_view text, std::string_view what);
 
 /// The kernel cost derived from the job's operations and bytes and the GPU's peak rates in the profile, for a GPU on
 /// which the kernel was not measured. `origin` says so. Throws Unsupported when the profile lacks memory bandwidth or

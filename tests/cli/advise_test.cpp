@@ -34,7 +34,27 @@ TEST_F(Advise, shows_what_each_change_saves_and_how_it_is_done) {
   EXPECT_EQ(shown.code, 0) << shown.err;
   EXPECT_THAT(shown.out, AllOf(HasSubstr("advise_saxpy"), HasSubstr("A step takes"), HasSubstr("1  pin"),
                                HasSubstr("Only if:"), HasSubstr("CUDA C++: "), Not(HasSubstr("PyTorch: "))));
-  EXPECT_THAT(shown.err, HasSubstr("built-in profile h100"));
+  EXPECT_THAT(shown.out, HasSubstr("profile h100 and the recorded"));
+}
+
+// Of a GPU that nobody has measured the link is the recording's own, or assumed and said to be.
+TEST_F(Advise, is_given_for_gpus_that_have_no_measured_profile) {
+  const auto recorded_on = [this](const std::string& gpu) {
+    std::string text = read(SHIPLAP_SOURCE_DIR "/tests/advise/recordings/saxpy.jsonl");
+    const std::string h100 = "NVIDIA H100 80GB HBM3";
+    text.replace(text.find(h100), h100.size(), gpu);
+    return shiplap("advise '" + write("recording.jsonl", text).string() + "'");
+  };
+  const Outcome t4 = recorded_on("Tesla T4");
+  EXPECT_EQ(t4.code, 0) << t4.err;
+  EXPECT_THAT(t4.out.substr(0, t4.out.find("\n\n")), AllOf(HasSubstr("an assumed"), HasSubstr("8.0 GT/s PCIe x16")));
+  EXPECT_THAT(t4.out, HasSubstr("profile tesla-t4-derived"));
+  EXPECT_THAT(recorded_on("A GPU of tomorrow").out, HasSubstr("profile a-gpu-of-tomorrow-assumed"));
+}
+
+TEST_F(Advise, with_the_profile_of_another_gpu_says_so_first) {
+  const std::string out = shiplap("advise --profile 'RTX 4090' " + recording("saxpy")).out;
+  EXPECT_THAT(out.substr(0, 200), HasSubstr("with the link of RTX 4090"));
 }
 
 TEST_F(Advise, says_that_there_is_nothing_to_gain) {

@@ -45,6 +45,44 @@ TEST_F(Cli, colours_and_notes_obey_their_options) {
   EXPECT_EQ(shiplap("--quiet " + plan).err, "");
 }
 
+// What is not stated of a job is not assumed in favour of a kernel that accesses host memory.
+TEST_F(Cli, plans_zero_copy_for_a_job_stated_by_hand_only_where_its_accesses_are_stated) {
+  const auto chosen = [this](const std::string& stated) {
+    return parsed(shiplap("plan --profile h200 --json " + stated)).at("chosen").at("strategy");
+  };
+  const std::string job = "--in 256MiB --out 128MiB --kernel 6ms";
+  EXPECT_EQ(chosen(job), "streams");
+  EXPECT_EQ(chosen(job + " --access repeated"), "streams");
+  EXPECT_EQ(chosen(job + " --access once"), "implicit");
+  const fs::path file =
+      write("job.json", R"({"schema": "shiplap/workload", "version": 1, "in": "256MiB", "out": "128MiB",
+                                              "kernel": "6ms", "access": "once"})");
+  EXPECT_EQ(chosen("'" + file.string() + "'"), "implicit");
+}
+
+TEST_F(Cli, plans_jobs_of_one_direction_and_copies_alone) {
+  const auto seconds = [this](const std::string& stated) {
+    const Json predicted = parsed(shiplap("plan --profile h200 --json " + stated)).at("chosen").at("predicted");
+    return predicted.at("value").get<double>() * (predicted.at("unit") == "ms" ? 1e-3 : 1e-6);
+  };
+  const double copy = seconds("--in 1GiB --kernel 0");
+  EXPECT_NEAR(copy, 1.0737 / 55.46, 0.02 * copy) << "1 GiB at the rate of the profile";
+  const fs::path file = write("out.json", R"({"schema": "shiplap/workload", "version": 1, "out": "1GiB", "kernel": "0",
+                                              "item": "1MiB", "memory": "pinned"})");
+  EXPECT_NEAR(seconds("'" + file.string() + "'"), 1.0737 / 55.35, 0.02 * copy);
+  const fs::path both = write("both.json", R"({"schema": "shiplap/workload", "version": 1, "workload": "saxpy",
+                                               "in": "1GiB"})");
+  expect_refused(shiplap("plan '" + both.string() + "' --profile h200"), 1, {"in"});
+}
+
+TEST_F(Cli, exports_figures_of_profiles_for_other_tools) {
+  EXPECT_THAT(shiplap("profiles export h200 --for aisimulate").out, ::testing::HasSubstr("h2d_bandwidth_gbps: 55.4"));
+  EXPECT_THAT(shiplap("profiles export h200 --for inference-sim --block 2MiB").out,
+              ::testing::HasSubstr("--kv-transfer-bandwidth 0.0"));
+  EXPECT_THAT(shiplap("profiles export h200").out, ::testing::StartsWith("direction,memory,bytes,seconds"));
+  expect_refused(shiplap("profiles export h200 --for inference-sim"), 64, {"--block"});
+}
+
 TEST_F(Cli, wrong_usage_exits_64_and_names_what_is_wrong) {
   expect_refused(shiplap("plan --bogus"), 64, {"--bogus"});
   expect_refused(shiplap("plan"), 64, {"WORKLOAD", "saxpy", "--in"});
@@ -53,6 +91,9 @@ TEST_F(Cli, wrong_usage_exits_64_and_names_what_is_wrong) {
   expect_refused(shiplap("plan --in 1GiB --kernel 12 --profile gtx-titan-2014"), 64, {"--kernel", "12"});
   expect_refused(shiplap("plan --in -1 --kernel 12ms --profile gtx-titan-2014"), 64, {"--in"});
   expect_refused(shiplap("plan saxpy --in 1GiB --profile gtx-titan-2014"), 64, {"--in", "saxpy"});
+  expect_refused(shiplap("plan saxpy --halo 1,1 --profile h200"), 64, {"--halo", "saxpy"});
+  expect_refused(shiplap("plan --in 1GiB --kernel 1ms --halo 1 --item 1MiB --profile h200"), 64, {"--halo", "1,1"});
+  expect_refused(shiplap("plan --in 1GiB --kernel 1ms --halo 1,1 --profile h200"), 64, {"--halo", "--item"});
   expect_refused(shiplap("plan saxpy --device virtual:h200 --profile h200"), 64, {"--device", "--profile"});
   expect_refused(shiplap("predict saxpy --model magic --profile h200"), 64, {"--model", "magic", "simulation"});
   expect_refused(shiplap("plan saxpy --profile h200 --scale link=magic"), 64, {"--scale", "link=magic", "link=pcie1"});

@@ -32,7 +32,8 @@ TEST_F(PublishedMachines, plan_by_simulation_what_a_virtual_device_will_run) {
 
 // 672 MiB in, each byte read three times: 0.018443 + 3 x 704,643,072 x 8.318392e-8 ms by eq 6 and Table I.
 TEST_F(PublishedMachines, take_longer_where_the_kernel_reads_its_inputs_several_times) {
-  const std::string command = "plan --in 672MiB --out 672MiB --kernel 8ms --profile gtx-titan-2014 --strategy implicit";
+  const std::string command =
+      "plan --in 672MiB --out 672MiB --kernel 8ms --access once --profile gtx-titan-2014 --strategy implicit";
   const Json json = parsed(shiplap(command + " --reads 3 --json"));
   EXPECT_NEAR(json.at("chosen").at("predicted").at("value").get<double>(), 175.8634, 0.001);
   expect_refused(shiplap(command + " --reads 0.5"), 64, {"--reads wants a number from 1"});

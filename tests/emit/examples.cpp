@@ -22,12 +22,8 @@ Example make(std::string name, const std::string& workload, Choice choice, Limit
   return example;
 }
 
-Example stated() {
-  Example example{"stated",
-                  stated_workload({.in = 1_MiB, .out = 512_KiB, .kernel = microseconds(200)}),
-                  {.strategy = "streams", .chunks = 5},
-                  {.device_memory = 1_GiB}};
-  return example;
+Example stated(std::string name, const StatedJob& job) {
+  return {std::move(name), stated_workload(job), {.strategy = "streams", .chunks = 5}, {.device_memory = 1_GiB}};
 }
 
 // All roles, a ring that holds few chunks, and a kernel of which there is no text.
@@ -134,7 +130,14 @@ std::vector<Example> interpreted_examples() {
           make("managed", saxpy, {.strategy = "managed", .threads = 2}),
           make("managed_prefetch", add, {.strategy = "managed-prefetch", .chunks = 4}),
           make("managed_implicit", add, {.strategy = "managed-implicit"}),
-          stated(),
+          stated("stated", {.in = 1_MiB, .out = 512_KiB, .kernel = microseconds(200)}),
+          stated("stated_halo", {.in = 1_MiB,
+                                 .out = 512_KiB,
+                                 .kernel = microseconds(200),
+                                 .each_byte_once = true,
+                                 .item = 4_KiB,
+                                 .before = 2,
+                                 .after = 1}),
           roles("roles", false),
           roles("roles_batched", true)};
 }

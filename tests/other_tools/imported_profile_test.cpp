@@ -117,7 +117,8 @@ TEST(ImportedProfile, has_the_own_parameters_of_a_gpu_that_is_built_in) {
 
 TEST(ImportedProfile, asks_for_the_gpu_where_it_is_unknown) {
   EXPECT_THROW(imported_profile(read_tool_output(outputs::comm_scope, "figures")), UsageError);
-  for (const char* unknown : {"NVIDIA Unheard 1", "NVIDIA GeForce RTX 3090 Ti", "NVIDIA H200 MIG 1g.18gb", " "})
+  for (const char* unknown :
+       {"NVIDIA Unheard 1", "NVIDIA GeForce RTX 3090 Ti Laptop GPU", "NVIDIA H200 MIG 1g.18gb", " "})
     EXPECT_THROW(imported_profile(read_tool_output(outputs::bandwidth_csv, "figures"), {.gpu = unknown}), UsageError)
         << unknown;
 }

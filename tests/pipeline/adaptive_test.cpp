@@ -11,7 +11,7 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/device/virtual/virtual_device.hpp"
-#include "shiplap/plan/what_if.hpp"
+#include "shiplap/profile/what_if.hpp"
 #include "shiplap/workload/described_job.hpp"
 #include "tests/support/adaptive_bed.hpp"
 #include "tests/support/message_of.hpp"

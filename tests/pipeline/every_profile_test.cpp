@@ -8,7 +8,7 @@
 #include "shiplap/core/error.hpp"
 #include "shiplap/pipeline/plan.hpp"
 #include "shiplap/plan/abilities.hpp"
-#include "shiplap/plan/what_if.hpp"
+#include "shiplap/profile/what_if.hpp"
 #include "shiplap/workload/workload.hpp"
 
 namespace shiplap {

@@ -77,7 +77,7 @@ TEST_F(ProfileCache, is_replaced_by_the_built_in_profile_of_such_a_gpu_where_tha
   };
   gpu.name = "NVIDIA H200";
   EXPECT_EQ(parameter_hash(assumed()), parameter_hash(find_profile("h200")));
-  EXPECT_THAT(said, AllOf(HasSubstr("built-in profile h200"), HasSubstr("shiplap measure --device cuda:0 --quick")));
+  EXPECT_THAT(said, AllOf(HasSubstr("profile h200 (measured)"), HasSubstr("shiplap measure --device cuda:0 --quick")));
   EXPECT_FALSE(std::filesystem::exists(cache_path(gpu.info()).value())) << "it is not this GPU's";
   found(true);
   EXPECT_EQ(parameter_hash(assumed()), parameter_hash(planted_profile())) << "its own profile";

@@ -80,7 +80,7 @@ TEST(ClosedForms, rank_the_buoyancy_differences_in_the_published_order) {
 // once.
 TEST(ClosedForms, count_every_read_of_inputs_that_are_stated_to_be_read_several_times) {
   const Profile titan = find_profile("gtx-titan-2014");
-  Workload stated = stated_workload({.in = 672_MiB, .out = 672_MiB, .kernel = milliseconds(8)});
+  Workload stated = stated_workload({.in = 672_MiB, .out = 672_MiB, .kernel = milliseconds(8), .each_byte_once = true});
   const double once = ms(predict(stated.job, titan, {.strategy = "implicit"}));
   read_inputs(stated, 3);
   EXPECT_NEAR(ms(predict(stated.job, titan, {.strategy = "implicit"})), 175.8634, 0.001);

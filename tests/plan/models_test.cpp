@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "shiplap/plan/variation.hpp"
+#include "shiplap/profile/variation.hpp"
 #include "shiplap/sim/simulate.hpp"
 #include "shiplap/workload/workload.hpp"
 #include "tests/support/jobs.hpp"

@@ -1,4 +1,4 @@
-#include "shiplap/plan/variation.hpp"
+#include "shiplap/profile/variation.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "shiplap/plan/what_if.hpp"
+#include "shiplap/profile/what_if.hpp"
 
 #include <gtest/gtest.h>
 
@@ -19,14 +19,14 @@ Profile on_pcie5() {
   return profile;
 }
 
-double rate(const Profile& p) { return 1e-9 / p.links[0].h2d.per_byte.value.seconds; }
+double h2d_rate(const Profile& p) { return 1e-9 / p.links[0].h2d.per_byte.value.seconds; }
 
 TEST(WhatIf, gives_a_link_of_another_generation_its_share_of_the_bandwidth) {
-  EXPECT_NEAR(rate(what_if(on_pcie5(), "link=pcie4")), 55.0 / 2, 1e-9);
-  EXPECT_NEAR(rate(what_if(on_pcie5(), "link=x4")), 55.0 / 4, 1e-9);
-  EXPECT_NEAR(rate(what_if(on_pcie5(), "link=1.5")), 55.0 * 1.5, 1e-9);
+  EXPECT_NEAR(h2d_rate(what_if(on_pcie5(), "link=pcie4")), 55.0 / 2, 1e-9);
+  EXPECT_NEAR(h2d_rate(what_if(on_pcie5(), "link=x4")), 55.0 / 4, 1e-9);
+  EXPECT_NEAR(h2d_rate(what_if(on_pcie5(), "link=1.5")), 55.0 * 1.5, 1e-9);
   // 64 GT/s with 242 of 256 bytes of a flit, against 32 GT/s with 128 of 130 bits.
-  EXPECT_NEAR(rate(what_if(on_pcie5(), "link=pcie6")), 55.0 * 2 * (242.0 / 256) / (128.0 / 130), 1e-9);
+  EXPECT_NEAR(h2d_rate(what_if(on_pcie5(), "link=pcie6")), 55.0 * 2 * (242.0 / 256) / (128.0 / 130), 1e-9);
 }
 
 TEST(WhatIf, changes_what_moves_over_the_link_and_nothing_else) {
@@ -47,8 +47,8 @@ TEST(WhatIf, changes_what_moves_over_the_link_and_nothing_else) {
 // Line rates of 16 lanes: 2.5 and 5 GT/s with 8 of 10 bits are 4 and 8 GB/s; 8 GT/s with 128 of 130 bits are 15.7538.
 TEST(WhatIf, knows_the_older_generations) {
   const Profile titan = find_profile("gtx-titan-2014");
-  EXPECT_NEAR(rate(what_if(titan, "link=pcie2")), 12.0216 * 8 / 15.7538, 1e-3);
-  EXPECT_NEAR(rate(what_if(titan, "link=pcie1")), 12.0216 * 4 / 15.7538, 1e-3);
+  EXPECT_NEAR(h2d_rate(what_if(titan, "link=pcie2")), 12.0216 * 8 / 15.7538, 1e-3);
+  EXPECT_NEAR(h2d_rate(what_if(titan, "link=pcie1")), 12.0216 * 4 / 15.7538, 1e-3);
 }
 
 // 55 of 63.0154 GB/s on PCIe 5: on half of the link, between 31.5077 GB/s and 27.5 x 55 / 63.0154.
@@ -111,7 +111,7 @@ TEST(WhatIf, refuses_what_it_does_not_know) {
 // G of Table I at the rate of PCIe 2: 6.10 GB/s. From Fig. 10, G of the K20 is between 6.0 and 7.0 GB/s.
 TEST(WithLink, gives_the_published_link_of_another_generation) {
   const Profile k20 = with_link(find_profile("tesla-k20m-2014"), "pcie2");
-  EXPECT_NEAR(rate(k20), 6.1047, 1e-3);
+  EXPECT_NEAR(h2d_rate(k20), 6.1047, 1e-3);
   EXPECT_NEAR(in_milliseconds(cost_at(k20.links[0].h2d, 1_MiB).latency_overhead), 0.009420, 1e-12);
   EXPECT_NEAR(in_milliseconds(cost_at(k20.links[0].d2h, 1_MiB).gap), 0.002674, 1e-12);
   EXPECT_EQ(k20.origin, Origin::assumed);

@@ -14,8 +14,8 @@ namespace {
 
 struct Watched {
   std::thread::id thread;
-  std::string call;         ///< of the runtime API
-  std::string driver_call;  ///< of the driver API, which also is what the call of the runtime comes to
+  std::string call;         ///< refused call of the runtime API
+  std::string driver_call;  ///< refused call of the driver API, perhaps what the call of the runtime came to
 };
 
 void CUPTIAPI see(void* state, CUpti_CallbackDomain domain, CUpti_CallbackId, const void* data) {

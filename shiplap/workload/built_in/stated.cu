@@ -1,9 +1,11 @@
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cmath>
 
 #include "shiplap/workload/built_in/launching.cuh"
 #include "shiplap/workload/built_in/stated.cuh"
+#include "shiplap/workload/built_in/stated.hpp"
 
 namespace shiplap {
 
@@ -32,34 +34,32 @@ unsigned one_wave() {
 }
 
 template <class Unit, class Index>
-void launch_stated(const Launch& launch, std::uint64_t in_per_item, std::uint64_t out_per_item,
-                   std::uint64_t duration) {
+void launch_stated(const Launch& launch, const StatedShape& shape, std::uint64_t halo) {
+  const auto duration =
+      static_cast<std::uint64_t>(std::llround(shape.time.count() * static_cast<double>(launch.items) * 1e9));
   stated<Unit, Index><<<one_wave<Unit, Index>(), stated_threads, 0, stream_of(launch)>>>(
       operand<const Unit>(launch, 0), operand<Unit>(launch, 1),
-      static_cast<Index>(launch.items * out_per_item / sizeof(Unit)), static_cast<Index>(in_per_item / sizeof(Unit)),
-      static_cast<Index>(out_per_item / sizeof(Unit)), duration);
+      static_cast<Index>(launch.items * shape.out / sizeof(Unit)), static_cast<Index>(shape.in / sizeof(Unit)),
+      static_cast<Index>(shape.out / sizeof(Unit)), duration, halo / sizeof(Unit));
 }
 
 }  // namespace
 
-KernelFunction cuda_stated(double seconds_per_item) {
-  if (!(seconds_per_item >= 0)) throw Error("a stated kernel cannot take a negative time");
-  return [seconds_per_item](const Launch& launch) {
-    require_operands(launch, "a stated kernel", {0, 0});
+KernelFunction cuda_stated(const StatedShape& shape) {
+  if (!(shape.time >= Seconds{0})) throw Error("a stated kernel cannot take a negative time");
+  return [shape](const Launch& launch) {
+    const std::uint64_t in = launch.items * shape.in;
+    const std::uint64_t out = launch.items * shape.out;
+    const std::uint64_t halo = std::min(launch.first_item, shape.before) * shape.in;
+    require_operands(launch, "a stated kernel", {halo + in, out});
     if (launch.items == 0) return;
-    const std::uint64_t in = launch.lengths[0].count / launch.items;
-    const std::uint64_t out = launch.lengths[1].count / launch.items;
-    if (in * launch.items != launch.lengths[0].count || out * launch.items != launch.lengths[1].count)
-      throw Error("the operands of a stated kernel are not whole bytes an item");
-    const auto duration =
-        static_cast<std::uint64_t>(std::llround(seconds_per_item * static_cast<double>(launch.items) * 1e9));
-    const bool vectors =
-        allow_vectors(launch.operands[0], launch.operands[1]) && in % sizeof(uint4) == 0 && out % sizeof(uint4) == 0;
-    const bool short_index = launch.lengths[1].count <= largest_grid && in <= largest_grid;
-    if (vectors && short_index) return launch_stated<uint4, std::uint32_t>(launch, in, out, duration);
-    if (vectors) return launch_stated<uint4, std::uint64_t>(launch, in, out, duration);
-    if (short_index) return launch_stated<std::uint8_t, std::uint32_t>(launch, in, out, duration);
-    launch_stated<std::uint8_t, std::uint64_t>(launch, in, out, duration);
+    const bool vectors = allow_vectors(launch.operands[0], launch.operands[1]) && shape.in % sizeof(uint4) == 0 &&
+                         shape.out % sizeof(uint4) == 0;
+    const bool short_index = out <= largest_grid && shape.in <= largest_grid;
+    if (vectors && short_index) return launch_stated<uint4, std::uint32_t>(launch, shape, halo);
+    if (vectors) return launch_stated<uint4, std::uint64_t>(launch, shape, halo);
+    if (short_index) return launch_stated<std::uint8_t, std::uint32_t>(launch, shape, halo);
+    launch_stated<std::uint8_t, std::uint64_t>(launch, shape, halo);
   };
 }
 

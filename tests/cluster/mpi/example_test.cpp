@@ -13,8 +13,8 @@
 #include "shiplap/core/units.hpp"
 #include "shiplap/device/open.hpp"
 #include "shiplap/pipeline/run.hpp"
-#include "shiplap/plan/what_if.hpp"
 #include "shiplap/profile/profile.hpp"
+#include "shiplap/profile/what_if.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace shiplap {

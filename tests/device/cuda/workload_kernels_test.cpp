@@ -111,7 +111,9 @@ TEST_F(WorkloadKernels, write_every_byte_of_a_stated_output) {
   for (const StatedJob& job :
        {StatedJob{4_MiB, 4_MiB, milliseconds(1)}, StatedJob{4_MiB, 2_MiB, milliseconds(1)},
         StatedJob{2_MiB, 6_MiB, milliseconds(1)}, StatedJob{Bytes{1'000'003}, Bytes{1'000'003}, milliseconds(1)},
-        StatedJob{Bytes{3000}, Bytes{7001}, milliseconds(1)}})
+        StatedJob{Bytes{3000}, Bytes{7001}, milliseconds(1)},
+        StatedJob{.in = 4_MiB, .out = 2_MiB, .kernel = milliseconds(1), .item = 4_KiB, .before = 2, .after = 1},
+        StatedJob{.in = Bytes{3003}, .out = Bytes{1001}, .kernel = milliseconds(1), .item = 3_B, .before = 1}})
     EXPECT_EQ(stated_difference(*device, job), "") << to_string(job.in) << " to " << to_string(job.out);
 }
 

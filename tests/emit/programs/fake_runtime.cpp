@@ -101,9 +101,10 @@ Call stated(void** a) {
   const std::uint64_t outputs = argument<std::uint32_t>(a, 2);
   const std::uint64_t in_each = argument<std::uint32_t>(a, 3);
   const std::uint64_t out_each = argument<std::uint32_t>(a, 4);
+  const auto halo = argument<std::uint64_t>(a, 6);
   return {{in, out}, 16 * outputs, false, [=] {
             for (std::uint64_t o = 0; o < outputs; ++o)
-              std::memcpy(out + 16 * o, in + 16 * (o / out_each * in_each + o % out_each % in_each), 16);
+              std::memcpy(out + 16 * o, in + 16 * (halo + o / out_each * in_each + o % out_each % in_each), 16);
           }};
 }
 

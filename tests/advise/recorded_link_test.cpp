@@ -1,0 +1,139 @@
+#include "shiplap/advise/recorded_link.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "shiplap/advise/advice.hpp"
+#include "shiplap/advise/advice_view.hpp"
+#include "shiplap/core/error.hpp"
+#include "shiplap/profile/derived.hpp"
+#include "tests/support/message_of.hpp"
+
+namespace shiplap {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// A recording of copies that reach this rate, in GB/s.
+class Copies {
+ public:
+  explicit Copies(std::string gpu) { recording_.gpu = std::move(gpu); }
+  Copies& add(MemoryKind host, bool to_gpu, Bytes size, double rate) {
+    const auto time = static_cast<std::uint64_t>(in_bytes(size) / rate);  // bytes over GB/s are ns
+    recording_.records.emplace_back(RecordedCopy{.call = ++call_,
+                                                 .stream = 0,
+                                                 .time = {now_, now_ + time},
+                                                 .size = size,
+                                                 .from = to_gpu ? host : MemoryKind::device,
+                                                 .to = to_gpu ? MemoryKind::device : host});
+    now_ += time + 1000;
+    return *this;
+  }
+  const Recording& recording() const { return recording_; }
+
+ private:
+  Recording recording_;
+  std::uint64_t now_ = 0;
+  std::uint64_t call_ = 0;
+};
+
+double rate_of(const DirectionModel& direction) { return bandwidth(direction.per_byte.value).bytes_per_second * 1e-9; }
+double rate_of(const std::vector<TimeAt>& rows, Bytes size) {
+  return in_bytes(size) / time_at(rows, size).count() * 1e-9;
+}
+
+TEST(RecordedLink, of_pinned_copies_is_that_of_the_fastest_since_other_work_only_adds_time) {
+  Copies copies("Tesla T4");
+  for (const double rate : {12.3, 12.3, 12.2, 6.0, 5.0}) copies.add(MemoryKind::pinned, true, 64_MiB, rate);
+  const RecordedLink found = profile_of_recording(copies.recording());
+  const LinkModel& link = found.profile.links.at(0);
+  EXPECT_NEAR(rate_of(link.h2d), 12.3, 0.15);
+  EXPECT_NEAR(rate_of(link.d2h) / rate_of(link.h2d), 1, 0.1) << "the other direction is like it";
+  EXPECT_LT(link.h2d.per_byte.low, link.h2d.per_byte.value);
+  EXPECT_GT(link.d2h.per_byte.high.seconds / link.d2h.per_byte.value.seconds, 1.4);
+  EXPECT_THAT(found.rates, HasSubstr("to the GPU from pinned memory"));
+  EXPECT_EQ(found.assumed, "");
+}
+
+TEST(RecordedLink, of_pageable_copies_leaves_the_link_of_pinned_memory_assumed) {
+  Copies copies("Tesla T4");
+  for (int i = 0; i < 5; ++i) {
+    copies.add(MemoryKind::pageable, true, 64_MiB, 3.5);
+    copies.add(MemoryKind::pageable, false, 64_MiB, 2.5);
+  }
+  const RecordedLink found = profile_of_recording(copies.recording());
+  const LinkModel& link = found.profile.links.at(0);
+  EXPECT_NEAR(rate_of(link.pageable->h2d, 64_MiB), 3.5, 0.05);
+  EXPECT_NEAR(rate_of(link.pageable->d2h, 64_MiB), 2.5, 0.05);
+  EXPECT_GT(rate_of(link.h2d), 10);
+  EXPECT_EQ(found.assumed, "an assumed link (8.0 GT/s PCIe x16)");
+}
+
+// A rate above that of the assumed link: it must be another link.
+TEST(RecordedLink, of_pinned_memory_is_no_slower_than_copies_of_pageable_memory) {
+  Copies copies("Tesla T4");
+  copies.add(MemoryKind::pageable, true, 64_MiB, 20);
+  EXPECT_GE(rate_of(profile_of_recording(copies.recording()).profile.links.at(0).h2d), 19.9);
+}
+
+TEST(RecordedLink, of_a_measured_profile_stays_without_large_copies) {
+  Copies copies("NVIDIA H200");
+  copies.add(MemoryKind::pinned, true, 4_KiB, 0.1);
+  const RecordedLink found = profile_of_recording(copies.recording());
+  EXPECT_EQ(parameter_hash(found.profile), parameter_hash(find_profile("h200")));
+  EXPECT_EQ(found.assumed, "the link of profile h200");
+}
+
+TEST(RecordedLink, of_an_unknown_gpu_needs_copies_that_tell_it) {
+  Copies copies("NVIDIA Orin");
+  EXPECT_THAT(message_of<UsageError>([&] { profile_of_recording(copies.recording()); }),
+              HasSubstr("no profile of NVIDIA Orin"));
+  copies.add(MemoryKind::pinned, true, 64_MiB, 20);
+  EXPECT_NEAR(rate_of(profile_of_recording(copies.recording()).profile.links.at(0).h2d), 20, 0.2);
+}
+
+/// A program on a T4 that copies pageable memory to the GPU and waits, step after step.
+Recording pageable_steps() {
+  Recording recording;
+  recording.gpu = "Tesla T4";
+  recording.complete = true;
+  std::uint64_t call = 0;
+  for (std::uint64_t step = 0; step < 20; ++step) {
+    const std::uint64_t begin = step * 20'000'000;
+    recording.records.emplace_back(
+        RecordedCall{.call = ++call, .thread = 0, .time = {begin, begin + 15'000'000}, .function = "cudaMemcpy"});
+    recording.records.emplace_back(RecordedCopy{.call = call,
+                                                .stream = 0,
+                                                .time = {begin + 10'000, begin + 14'990'000},
+                                                .size = 48_MiB,
+                                                .from = MemoryKind::pageable,
+                                                .to = MemoryKind::device});
+    recording.records.emplace_back(RecordedCall{
+        .call = ++call, .thread = 0, .time = {begin + 15'010'000, begin + 15'015'000}, .function = "cudaLaunchKernel"});
+    recording.records.emplace_back(
+        RecordedKernel{.call = call, .stream = 0, .time = {begin + 15'020'000, begin + 19'000'000}, .name = "work"});
+    recording.records.emplace_back(RecordedCall{.call = ++call,
+                                                .thread = 0,
+                                                .time = {begin + 15'030'000, begin + 19'010'000},
+                                                .function = "cudaDeviceSynchronize"});
+    recording.records.emplace_back(RecordedOrder{.call = call, .kind = RecordedOrder::Kind::device_wait, .gpu = 0});
+  }
+  return recording;
+}
+
+// 48 MiB over PCIe 3.0 x16 at 12.02 to 12.62 GB/s (van Werkhoven et al. 2014, Table I) take 4.0 to 4.2 ms.
+TEST(RecordedLink, that_is_assumed_is_in_the_interval_of_advice_and_said_with_it) {
+  const Recording recording = pageable_steps();
+  const RecordedLink node = profile_of_recording(recording);
+  const Advised advised = advise(recording, node.profile, {.only = {"pin"}, .assumed_link = node.assumed});
+  ASSERT_EQ(advised.advice.size(), 1u) << advised.refused;
+  const Interval<Seconds>& step = advised.advice[0].step;
+  const Seconds kernel = milliseconds(4);
+  EXPECT_LT(step.low, kernel + milliseconds(4.0));
+  EXPECT_GT(step.high, kernel + milliseconds(4.2));
+  EXPECT_GT((step.high - step.low) / step.value, 0.3) << "wider than with a known link";
+  EXPECT_EQ(advice_view(advised).assumed_link, "an assumed link (8.0 GT/s PCIe x16)");
+}
+
+}  // namespace
+}  // namespace shiplap
