@@ -28,6 +28,7 @@
 #include "shiplap/core/text_file.hpp"
 #include "shiplap/document/text.hpp"
 #include "shiplap/pipeline/profile_cache.hpp"
+#include "shiplap/profile/gpu_facts.hpp"
 #include "shiplap/profile/profile.hpp"
 #include "shiplap/report/advice_pictures.hpp"
 #include "shiplap/report/sections.hpp"
@@ -56,8 +57,15 @@ RecordedLink node_for(const Recording& recording, const AdviseFlags& flags) {
                                                            : find_any_profile(flags.node.profile),
                      .rates = {},
                      .assumed = {}};
-  if (const auto& gpus = asked.profile.gpus; !gpus.empty() && gpus.front().name != recording.gpu)
-    asked.assumed = fmt::format("the link of {}", printable(gpus.front().name));
+  if (const auto& gpus = asked.profile.gpus; !gpus.empty()) {
+    const auto recorded = find_published_gpu(recording.gpu);
+    const auto given = find_published_gpu(gpus.front().name);
+    const bool is_same = gpus.front().name == recording.gpu || (recorded && given && recorded->name == given->name);
+    const Origin origin = asked.profile.origin;
+    const bool is_measured = origin == Origin::measured || origin == Origin::imported || origin == Origin::simulated;
+    if (!is_same || !is_measured)
+      asked.assumed = fmt::format("{} link of {}", is_measured ? "the" : "an assumed", printable(gpus.front().name));
+  }
   return asked;
 }
 
@@ -73,11 +81,6 @@ void show(const Recording& recording, const AdviseFlags& flags) {
     note(
         "records are missing: the recorder had too little memory, the recording is as large as one can be (1 GiB), or "
         "events of a trace are no valid JSON; --duration records a shorter time");
-  if (recording.has_inferred_waits)
-    note(
-        "it is not recorded for which streams and events the host waits, so no advice is given to drop a wait; with "
-        "experimental_config=_ExperimentalConfig(enable_cuda_sync_events=True) the PyTorch profiler records it, except "
-        "for a host that polls");
   const RecordedLink node = node_for(recording, flags);
   const Advised advised =
       advise(recording, node.profile,

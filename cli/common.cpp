@@ -171,8 +171,12 @@ Workload workload_of(const WorkloadFlags& flags) {
       throw UsageError(
           "--kernel is missing: the kernel time of the whole job, as in --kernel 12ms, or --kernel 0 for copies alone");
     workload = stated_workload(stated_job(flags));
-  } else if (!flags.kernel.empty()) {
-    throw UsageError("--kernel needs a WORKLOAD, or --in or --out, beside it: --in 1GiB --kernel 12ms");
+  } else if (!flags.kernel.empty() || !flags.access.empty() || !flags.item.empty() || !flags.halo.empty()) {
+    throw UsageError(fmt::format("{} needs --in or --out beside it, as in --in 1GiB --kernel 12ms",
+                                 !flags.kernel.empty()   ? "--kernel without a WORKLOAD"
+                                 : !flags.access.empty() ? "--access"
+                                 : !flags.item.empty()   ? "--item"
+                                                         : "--halo"));
   } else {
     throw UsageError("WORKLOAD is missing.\n" + workload_help());
   }

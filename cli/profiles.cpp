@@ -90,9 +90,9 @@ void list(bool json, bool all) {
   for (const Entry& e : found)
     table.add({e.name, to_string(e.profile.origin), gpu_of(e.profile), parameter_hash(e.profile), e.where});
   std::string text = wrap(summary_of(found), style.width) + "\n\n" + table.text(style);
-  const std::string known = published_gpu_names();
   text += "\n" +
-          wrap(all ? fmt::format("Derived from published figures, by the name of the GPU: {}.", known)
+          wrap(all ? fmt::format("Derived from published figures, by the name of the GPU: {}.",
+                                 fmt::join(published_gpu_names(), ", "))
                    : "Other GPUs have a derived profile, by their name: --profile \"RTX 4090\". --all names them, "
                      "and says what each profile can do.",
                style.width) +
@@ -151,6 +151,10 @@ void add_profiles(CLI::App& app) {
       ->capture_default_str();
   to_export->add_option("--block", options->block, "inference-sim: bytes of a block of the KV cache, as in 2MiB")
       ->type_name("SIZE");
+  to_export->add_option("--tokens", options->tokens, "inference-sim: tokens of a block")
+      ->type_name("N")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 20))
+      ->capture_default_str();
   declare_file(to_export->add_option("-o,--output", options->output, "write to this file, else to stdout"),
                FileUse::write)
       ->type_name("FILE");
@@ -176,8 +180,8 @@ void import_profile(const ProfilesOptions& options) {
 
 void export_profile(const ProfilesOptions& options) {
   if (options.json) note("--json has no effect: --for says the form");
-  std::optional<Bytes> block;
-  if (!options.block.empty()) block = parse_bytes(options.block, "--block");
+  std::optional<CacheBlock> block;
+  if (!options.block.empty()) block = {parse_bytes(options.block, "--block"), options.tokens};
   const std::string text =
       exported_profile(find_any_profile(options.exported), *value_of<ExportForm>(options.form), block);
   if (options.output.empty()) return print_verbatim(text);

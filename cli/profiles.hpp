@@ -20,7 +20,8 @@ struct ProfilesOptions {
   std::string gpu;       ///< GPU of the imported profile; empty: as the tool prints it
   std::string exported;  ///< name or path of the profile whose figures go to another tool; empty: none
   std::string form = "csv";
-  std::string block;  ///< bytes of a block of the KV cache; empty: none
+  std::uint64_t tokens = 16;  ///< tokens of such a block
+  std::string block;          ///< bytes of a block of the KV cache; empty: none
 };
 void add_profiles(CLI::App&);
 void run_profiles(const ProfilesOptions&);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "shiplap/advise/initialisation.hpp"
+#include "shiplap/advise/recorded_link.hpp"
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/printable.hpp"
 #include "shiplap/profile/variation.hpp"
@@ -120,6 +121,7 @@ class Advisor {
     std::optional<Trial> best;
     for (const Rule& rule : rules()) {
       if (std::ranges::find(taken_, &rule) != taken_.end()) continue;
+      if (rule.of_recording && !rule.change(advised_.step, profile_)) continue;
       std::optional<Trial> trial = tried_if_possible(rule, step_, profile_);
       if (trial) trial->time += paid_;
       if (trial && trial->change.bound == bounds && (!best || trial->time < best->time * clearly_faster))
@@ -214,6 +216,8 @@ Advised advise(const Recording& recording, const Profile& profile, const AdviseO
   advised.profile = profile.name;
   advised.rates = options.rates;
   advised.assumed_link = options.assumed_link;
+  advised.tells_link = tells_its_link(recording);
+  advised.inferred_waits = recording.has_inferred_waits;
   if (submitted_order(recording).empty())
     throw Error("the recording has no copy and no kernel: the program did not use a GPU while it was recorded");
   std::optional<Steps> steps = find_steps(recording, options.range);

@@ -35,6 +35,8 @@ struct Advised {
   std::string profile;                   ///< name of the profile
   std::string rates;                     ///< AdviseOptions::rates
   std::string assumed_link;              ///< AdviseOptions::assumed_link
+  bool tells_link = false;               ///< whether large copies of pinned memory tell how fast the recorded link is
+  bool inferred_waits = false;           ///< Recording::has_inferred_waits
   ProgramStep step;                      ///< the typical step, as recorded
   double coverage = 0;                   ///< fraction of the recorded ops that are in steps
   std::vector<StepLevel> levels;         ///< Steps::levels

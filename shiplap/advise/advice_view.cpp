@@ -37,6 +37,8 @@ AdviceView advice_view(const Advised& advised) {
           .profile = advised.profile,
           .rates = advised.rates,
           .assumed_link = advised.assumed_link,
+          .tells_link = advised.tells_link,
+          .inferred_waits = advised.inferred_waits,
           .step = advised.step.time,
           .steps = advised.step.repeats,
           .ops = advised.step.ops.size(),
@@ -109,6 +111,8 @@ void describe(V& v, R& view) {
   v.field("profile", view.profile, "name of the profile that predictions are from");
   v.added("rates", view.rates, "rates of copies that were recorded, and that predictions have; empty: none");
   v.added("assumed_link", view.assumed_link, "whose link predictions have; empty: that of the recording");
+  v.added("tells_link", view.tells_link, "whether recorded copies tell how fast the recorded link is");
+  v.added("inferred_waits", view.inferred_waits, "whether it is a guess for which streams and events the host waits");
   v.field("step", view.step, "recorded time of a step: the median and the quartiles");
   v.field("steps", view.steps, "number of recorded steps of this kind; 0: no step was found");
   v.field("ops", view.ops, "copies, kernels and waits of a step");

@@ -30,6 +30,8 @@ struct AdviceView {
   std::string profile;                              ///< name of the profile
   std::string rates{};                              ///< rates of copies that were recorded, and that predictions have
   std::string assumed_link{};                       ///< whose link predictions have; "": that of the recording
+  bool tells_link = true;                           ///< whether recorded copies tell how fast the recorded link is
+  bool inferred_waits = false;                      ///< whether it is a guess for what the host waits
   Interval<Seconds> step;                           ///< recorded time of a step: the median and the quartiles
   std::uint64_t steps = 0;                          ///< number of recorded steps of this kind; 0: no step was found
   std::uint64_t ops = 0;                            ///< copies, kernels and waits of a step

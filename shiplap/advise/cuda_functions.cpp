@@ -26,6 +26,9 @@ constexpr std::array watched_functions{
     std::pair{"cudaLaunch$", Reads::nothing},  // before CUDA 10
     std::pair{"cudaLaunchKernel", Reads::nothing},
     std::pair{"cudaLaunchCooperativeKernel", Reads::nothing},
+    std::pair{"cudaModuleLaunch", Reads::nothing},     // a function of HIP
+    std::pair{"cudaExtModuleLaunch", Reads::nothing},  // a function of HIP
+    std::pair{"cudaMemcpyWithStream$", Reads::copy},   // a function of HIP
     std::pair{"cuLaunch$", Reads::nothing},
     std::pair{"cuLaunchGrid", Reads::nothing},
     std::pair{"cuLaunchKernel", Reads::nothing},
@@ -81,8 +84,17 @@ bool has_stream_per_thread(std::string_view name) {
   return suffixes.find("_ptsz") != std::string_view::npos || suffixes.find("_ptds") != std::string_view::npos;
 }
 
+namespace {
+
+/// The name of the function of CUDA that does the same as one of HIP.
+std::string as_of_cuda(std::string_view name) {
+  return name.starts_with("hip") ? "cuda" + std::string(name.substr(3)) : std::string(name);
+}
+
+}  // namespace
+
 std::optional<Reads> watched(std::string_view name_in_cupti) {
-  const std::string name = std::string(name_in_programs(name_in_cupti)) + "$";
+  const std::string name = as_of_cuda(name_in_programs(name_in_cupti)) + "$";
   const std::pair<const char*, Reads>* longest = nullptr;
   for (const auto& function : watched_functions)
     if (name.starts_with(function.first) &&
@@ -98,7 +110,7 @@ bool is_asynchronous(std::string_view name) {
 bool is_query(std::string_view name) {
   constexpr std::array<std::string_view, 4> queries{"cudaStreamQuery", "cudaEventQuery", "cuStreamQuery",
                                                     "cuEventQuery"};
-  return std::ranges::find(queries, name_in_programs(name)) != queries.end();
+  return std::ranges::find(queries, as_of_cuda(name_in_programs(name))) != queries.end();
 }
 
 bool manages_memory(std::string_view name) {

@@ -190,6 +190,10 @@ std::string gpu_name(const NsysDatabase& database, std::int64_t process, std::in
   database.read("TARGET_INFO_GPU", {number, "name"}, [&](NsysRow& row) {
     if (row.integer() == gpu_of_machine) found = row.text();
   });
+  if (found.empty() && database.has("TARGET_INFO_CUDA_GPU", "name"))  // beside which older exports have no other table
+    database.read("TARGET_INFO_CUDA_GPU", {"deviceId", "name"}, [&](NsysRow& row) {
+      if (row.integer() == gpu_of_machine) found = row.text();
+    });
   return found.empty() ? "unknown GPU" : found;
 }
 

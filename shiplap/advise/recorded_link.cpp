@@ -4,62 +4,130 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
-#include "shiplap/core/error.hpp"
 #include "shiplap/core/statistics.hpp"
 #include "shiplap/profile/conditions.hpp"
 #include "shiplap/profile/derived.hpp"
+#include "shiplap/profile/more_gpus.hpp"
 
 namespace shiplap {
 namespace {
 
 constexpr Bytes large_pinned = 1_MiB;
 constexpr Bytes large_pageable = 64_KiB;
+/// Times of pageable copies this much smaller than the recorded ones do not follow from them.
+constexpr std::uint64_t much_smaller = 4;
 constexpr double between_runs = 0.05;
 constexpr double between_directions = 1.5;
+
+using Copies = std::vector<const RecordedCopy*>;
 
 /// How much longer recorded copies took than the profile says.
 struct Ratio {
   double value = 1;
   double low = 1;
   double high = 1;
-  Bandwidth best;  ///< rate of the fastest copy
+  Bytes smallest;  ///< size of the smallest of the copies
+  Bandwidth best;  ///< rate of the fastest of the large ones
+  Bandwidth rate;  ///< their median rate
 };
 
-bool is_pageable(MemoryKind kind) { return kind == MemoryKind::pageable; }
+Seconds time_of(const RecordedCopy& copy) { return between(copy.time.start, copy.time.end); }
+MemoryKind host_memory_of(const RecordedCopy& copy, bool to_gpu) { return to_gpu ? copy.from : copy.to; }
 
-/// The copies of a direction and a kind of host memory.
-template <class Of>
-std::vector<const RecordedCopy*> copies_of(const Recording& recording, bool to_gpu, Bytes least, const Of& of_kind) {
-  std::vector<const RecordedCopy*> found;
-  for (const Record& record : recording.records) {
-    const auto* copy = std::get_if<RecordedCopy>(&record);
-    if (copy == nullptr || copy->size < least || copy->time.end <= copy->time.start) continue;
-    const MemoryKind host = to_gpu ? copy->from : copy->to;
-    const MemoryKind gpu = to_gpu ? copy->to : copy->from;
-    if (gpu == MemoryKind::device && host != MemoryKind::device && of_kind(host)) found.push_back(copy);
+/// The copies of one GPU in each direction, by their starts.
+class CopiesOfGpu {
+ public:
+  explicit CopiesOfGpu(const Recording& recording) {
+    std::set<std::uint32_t> gpus;
+    for (const Record& record : recording.records)
+      if (const auto work = work_of(record)) gpus.insert(work->gpu);
+    count_ = static_cast<std::uint32_t>(gpus.size());
+    for (const Record& record : recording.records) {
+      const auto* copy = std::get_if<RecordedCopy>(&record);
+      if (copy == nullptr || copy->gpu != *gpus.begin() || copy->time.end <= copy->time.start) continue;
+      for (const bool to_gpu : {false, true})
+        if ((to_gpu ? copy->to : copy->from) == MemoryKind::device &&
+            host_memory_of(*copy, to_gpu) != MemoryKind::device)
+          of_[to_gpu].push_back(copy);
+    }
+    for (const bool to_gpu : {false, true}) {
+      std::ranges::sort(of_[to_gpu], {}, [](const RecordedCopy* copy) { return copy->time.start; });
+      std::uint64_t last = 0;
+      for (const RecordedCopy* copy : of_[to_gpu]) last_end_[to_gpu].push_back(last = std::max(last, copy->time.end));
+    }
   }
-  return found;
+
+  /// Number of GPUs with work.
+  std::uint32_t gpus() const { return count_; }
+
+  /// Copies with at least this size from or to pageable or pinned memory, of which none or all run while another goes
+  /// in the opposite direction.
+  Copies find(bool to_gpu, bool pageable, Bytes least, bool opposed) const {
+    Copies found;
+    for (const RecordedCopy* copy : of_[to_gpu]) {
+      const MemoryKind host = host_memory_of(*copy, to_gpu);
+      const bool fits = pageable ? host == MemoryKind::pageable : is_pinned(host);
+      if (fits && copy->size >= least && is_opposed(*copy, to_gpu) == opposed) found.push_back(copy);
+    }
+    return found;
+  }
+
+ private:
+  bool is_opposed(const RecordedCopy& copy, bool to_gpu) const {
+    const Copies& others = of_[!to_gpu];
+    const auto behind = std::ranges::lower_bound(others, copy.time.end, {},
+                                                 [](const RecordedCopy* other) { return other->time.start; });
+    const auto before = static_cast<std::size_t>(behind - others.begin());
+    return before > 0 && last_end_[!to_gpu][before - 1] > copy.time.start;
+  }
+
+  Copies of_[2];                              ///< [1]: to the GPU
+  std::vector<std::uint64_t> last_end_[2]{};  ///< latest end of the copies up to this one
+  std::uint32_t count_ = 0;
+};
+
+/// Which quantiles of the ratios are the value and its interval.
+struct Quantiles {
+  double low;
+  double value;
+  double high;
+};
+/// Other work only adds time to copies of pinned memory.
+constexpr Quantiles of_pinned{0, 0.25, 0.5};
+constexpr Quantiles of_pageable{0.1, 0.5, 0.9};
+
+/// The quantiles of the ratios; nullopt without copies.
+template <class RatioOf>
+std::optional<Ratio> ratio_of(const Copies& copies, const RatioOf& of, Quantiles q) {
+  if (copies.empty()) return std::nullopt;
+  const auto [smallest, largest] = std::ranges::minmax(copies, {}, &RecordedCopy::size);
+  std::vector<double> ratios;
+  std::vector<double> rates;
+  for (const RecordedCopy* copy : copies) {
+    ratios.push_back(of(*copy));
+    if (copy->size >= largest->size / 2) rates.push_back((copy->size / time_of(*copy)).bytes_per_second);
+  }
+  Ratio ratio{.smallest = smallest->size, .best = {std::ranges::max(rates)}, .rate = {median(rates)}};
+  ratio.value = quantile(ratios, q.value);
+  ratio.low = std::min(quantile(ratios, q.low), ratio.value * (1 - between_runs));
+  ratio.high = std::max(quantile(ratios, q.high), ratio.value * (1 + between_runs));
+  return ratio;
 }
 
-/// The quantiles of recorded over own time; nullopt without copies.
-template <class TimeOf>
-std::optional<Ratio> ratio_of(const std::vector<const RecordedCopy*>& copies, const TimeOf& own, double low,
-                              double value, double high) {
-  if (copies.empty()) return std::nullopt;
-  std::vector<double> ratios;
-  Ratio ratio;
-  for (const RecordedCopy* copy : copies) {
-    const Seconds time = between(copy->time.start, copy->time.end);
-    ratios.push_back(time / own(copy->size));
-    ratio.best = std::max(ratio.best, copy->size / time);
-  }
-  ratio.value = quantile(ratios, value);
-  ratio.low = std::min(quantile(ratios, low), ratio.value * (1 - between_runs));
-  ratio.high = std::max(quantile(ratios, high), ratio.value * (1 + between_runs));
-  return ratio;
+/// The ratio of the times per byte, without what a copy takes apart from its bytes.
+std::optional<Ratio> per_byte_ratio(const Copies& copies, const DirectionModel& direction, PerByte own) {
+  constexpr double least = 0.01;
+  return ratio_of(
+      copies,
+      [&](const RecordedCopy& copy) {
+        const Seconds bytes = time_of(copy) - cost_at(direction, copy.size).latency_overhead;
+        return std::max(least, bytes / (copy.size * own));
+      },
+      of_pinned);
 }
 
 void scale(Interval<PerByte>& per_byte, const Ratio& by) {
@@ -72,8 +140,15 @@ void scale(DirectionModel& direction, const Ratio& by) {
   if (direction.duplex) scale(direction.duplex->per_byte, by);
 }
 
-void scale(std::vector<TimeAt>& rows, const Ratio& by) {
-  for (TimeAt& row : rows) row.time = {row.time.value * by.value, row.time.value * by.low, row.time.value * by.high};
+/// Scales the rows near the recorded sizes. No row is faster than copies of pinned memory.
+void scale(std::vector<TimeAt>& rows, const Ratio& by, const DirectionModel& pinned) {
+  for (TimeAt& row : rows) {
+    if (row.size * much_smaller >= by.smallest)
+      row.time = {row.time.value * by.value, row.time.value * by.low, row.time.value * by.high};
+    const Seconds least = row.size * pinned.per_byte.value;
+    row.time = {std::max(row.time.value, least), std::max(row.time.low, row.size * pinned.per_byte.low),
+                std::max(row.time.high, least)};
+  }
 }
 
 /// Copies of pinned memory are at least as fast as those of pageable memory.
@@ -83,94 +158,112 @@ void no_slower(DirectionModel& direction, Bandwidth pageable) {
   g = {std::min(g.value, slowest), std::min(g.low, slowest), std::min(g.high, slowest)};
 }
 
-Seconds time_of(const DirectionModel& direction, Bytes size) {
-  return cost_at(direction, size).latency_overhead + size * direction.per_byte.value;
+Ratio like(Ratio other) {
+  other.low /= between_directions;
+  other.high *= between_directions;
+  return other;
 }
 
-class LinkOfRecording {
- public:
-  LinkOfRecording(Profile profile, const Recording& recording)
-      : recording_(recording), result_{.profile = std::move(profile), .rates = {}, .assumed = {}} {}
+std::string told(Bandwidth rate, bool to_gpu, const char* kind) {
+  return fmt::format("{} {} {} memory", to_string(rate), to_gpu ? "to the GPU from" : "to the host into", kind);
+}
 
-  RecordedLink with_rates() {
-    if (result_.profile.links.empty()) return std::move(result_);
-    LinkModel& link = result_.profile.links.front();
-    std::optional<Ratio> to_gpu = pinned(link.h2d, true);
-    std::optional<Ratio> to_host = pinned(link.d2h, false);
-    const std::optional<Ratio> pageable_to_gpu = pageable(link, true);
-    const std::optional<Ratio> pageable_to_host = pageable(link, false);
-    if (to_gpu || to_host) {
-      scale(link.h2d, to_gpu ? *to_gpu : like(*to_host));
-      scale(link.d2h, to_host ? *to_host : like(*to_gpu));
-    } else {
-      if (pageable_to_gpu) no_slower(link.h2d, pageable_to_gpu->best);
-      if (pageable_to_host) no_slower(link.d2h, pageable_to_host->best);
-      result_.assumed = result_.profile.origin == Origin::measured
-                            ? fmt::format("the link of profile {}", result_.profile.name)
-                            : fmt::format("an assumed link ({})", condition(result_.profile.conditions, "gpu.link"));
-    }
-    if (link.pageable && (pageable_to_gpu || pageable_to_host)) {
-      const Ratio in = pageable_to_gpu ? *pageable_to_gpu : like(*pageable_to_host);
-      const Ratio out = pageable_to_host ? *pageable_to_host : like(*pageable_to_gpu);
-      scale(link.pageable->h2d, in);
-      scale(link.pageable->d2h, out);
-      scale(link.pageable->both, in.value > out.value ? in : out);
-    }
-    return std::move(result_);
+/// A profile with the link, the pageable copies and the costs that a published one lacks, as of an unknown machine.
+Profile completed(const Profile& known, std::string_view gpu) {
+  Profile profile = assumed_profile(gpu);
+  GpuModel& model = profile.gpus.front();
+  const GpuModel& published = known.gpus.front();
+  model.memory = published.memory;
+  if (published.sm_count > 0) model.sm_count = published.sm_count;
+  if (published.memory_bandwidth) model.memory_bandwidth = published.memory_bandwidth;
+  if (published.flop_rate) model.flop_rate = published.flop_rate;
+  if (!known.links.empty()) {
+    LinkModel& link = profile.links.front();
+    link.h2d = known.links.front().h2d;
+    link.d2h = known.links.front().d2h;
+    profile.conditions["gpu.link"] = condition(known.conditions, "gpu.link");
+    std::erase_if(profile.missing, [](const Missing& m) { return m.parameter.ends_with(".per_byte"); });
   }
+  profile.source = fmt::format("as far as it goes of profile {}; {}", known.name, profile.source);
+  return profile;
+}
 
- private:
-  static Ratio like(Ratio other) {
-    other.low /= between_directions;
-    other.high *= between_directions;
-    return other;
-  }
+bool is_complete(const Profile& profile) {
+  return !profile.gpus.empty() && !profile.links.empty() && profile.links.front().pageable && profile.host;
+}
 
-  std::optional<Ratio> pinned(const DirectionModel& direction, bool to_gpu) {
-    const auto ratio = ratio_of(
-        copies_of(recording_, to_gpu, large_pinned, [](MemoryKind host) { return is_pinned(host); }),
-        [&](Bytes size) { return time_of(direction, size); }, 0, 0.25, 0.5);
-    if (ratio) tell({bandwidth(direction.per_byte.value).bytes_per_second / ratio->value}, to_gpu, "pinned");
-    return ratio;
-  }
-
-  std::optional<Ratio> pageable(const LinkModel& link, bool to_gpu) {
-    if (!link.pageable) return std::nullopt;
+RecordedLink with_link_of(const CopiesOfGpu& copies, Profile given) {
+  RecordedLink result{.profile = std::move(given), .rates = {}, .assumed = {}};
+  if (result.profile.links.empty()) return result;
+  LinkModel& link = result.profile.links.front();
+  std::optional<Ratio> pinned[2];
+  std::optional<Ratio> pageable[2];
+  const auto tell = [&](Bandwidth rate, bool to_gpu, const char* kind) {
+    result.rates += (result.rates.empty() ? "" : ", ") + told(rate, to_gpu, kind);
+  };
+  for (const bool to_gpu : {true, false}) {
+    DirectionModel& direction = to_gpu ? link.h2d : link.d2h;
+    pinned[to_gpu] =
+        per_byte_ratio(copies.find(to_gpu, false, large_pinned, false), direction, direction.per_byte.value);
+    if (pinned[to_gpu]) tell(pinned[to_gpu]->rate, to_gpu, "pinned");
+    // Copies that never run alone tell what both directions reach together, and no more.
+    if (direction.duplex && !pinned[to_gpu])
+      if (const auto both = per_byte_ratio(copies.find(to_gpu, false, large_pinned, true), direction,
+                                           direction.duplex->per_byte.value))
+        scale(direction.duplex->per_byte, *both);
+    if (!link.pageable) continue;
     const std::vector<TimeAt>& rows = to_gpu ? link.pageable->h2d : link.pageable->d2h;
-    if (rows.empty()) return std::nullopt;
-    const auto ratio = ratio_of(
-        copies_of(recording_, to_gpu, large_pageable, is_pageable), [&](Bytes size) { return time_at(rows, size); },
-        0.1, 0.5, 0.9);
-    if (ratio) tell(rows.back().size / (rows.back().time.value * ratio->value), to_gpu, "pageable");
-    return ratio;
+    if (rows.empty()) continue;
+    pageable[to_gpu] = ratio_of(
+        copies.find(to_gpu, true, large_pageable, false),
+        [&](const RecordedCopy& copy) { return time_of(copy) / time_at(rows, copy.size); }, of_pageable);
+    if (pageable[to_gpu]) tell(pageable[to_gpu]->rate, to_gpu, "pageable");
   }
-
-  void tell(Bandwidth rate, bool to_gpu, const char* kind) {
-    if (!result_.rates.empty()) result_.rates += ", ";
-    result_.rates +=
-        fmt::format("{} {} {} memory", to_string(rate), to_gpu ? "to the GPU from" : "to the host into", kind);
+  if (pinned[0] || pinned[1]) {
+    scale(link.h2d, pinned[1] ? *pinned[1] : like(*pinned[0]));
+    scale(link.d2h, pinned[0] ? *pinned[0] : like(*pinned[1]));
+  } else {
+    if (pageable[1]) no_slower(link.h2d, pageable[1]->best);
+    if (pageable[0]) no_slower(link.d2h, pageable[0]->best);
+    const std::string pcie = condition(result.profile.conditions, "gpu.link");
+    result.assumed = result.profile.origin == Origin::measured || pcie == unknown_fact
+                         ? fmt::format("the link of profile {}", result.profile.name)
+                         : fmt::format("an assumed link ({})", pcie);
   }
-
-  const Recording& recording_;
-  RecordedLink result_;
-};
+  if (link.pageable && (pageable[0] || pageable[1])) {
+    const Ratio in = pageable[1] ? *pageable[1] : like(*pageable[0]);
+    const Ratio out = pageable[0] ? *pageable[0] : like(*pageable[1]);
+    scale(link.pageable->h2d, in, link.h2d);
+    scale(link.pageable->d2h, out, link.d2h);
+    scale(link.pageable->both, in.value > out.value ? in : out, link.h2d);
+  }
+  return result;
+}
 
 }  // namespace
 
 RecordedLink with_recorded_link(Profile profile, const Recording& recording) {
-  return LinkOfRecording(std::move(profile), recording).with_rates();
+  return with_link_of(CopiesOfGpu(recording), std::move(profile));
+}
+
+bool tells_its_link(const Recording& recording) {
+  const CopiesOfGpu copies(recording);
+  for (const bool to_gpu : {false, true})
+    if (!copies.find(to_gpu, false, large_pinned, false).empty()) return true;
+  return false;
 }
 
 RecordedLink profile_of_recording(const Recording& recording) {
-  if (std::optional<Profile> known = known_profile_of(recording.gpu))
-    return with_recorded_link(*std::move(known), recording);
-  RecordedLink assumed = with_recorded_link(assumed_profile(recording.gpu), recording);
-  if (assumed.rates.empty())
-    throw UsageError(
-        fmt::format("there is no profile of {}, and the recording has no copies that tell its link: give --device to "
-                    "measure this node, or --profile",
-                    recording.gpu));
-  return assumed;
+  std::optional<Profile> known = known_profile_of(recording.gpu);
+  if (!known)
+    known = assumed_profile(recording.gpu);
+  else if (!is_complete(*known))
+    known = completed(*known, recording.gpu);
+  const CopiesOfGpu copies(recording);
+  RecordedLink found = with_link_of(copies, *std::move(known));
+  const std::uint32_t gpus = std::clamp(copies.gpus(), 1u, most_gpus);
+  if (own_gpus(found.profile) < gpus) found.profile = with_gpus(std::move(found.profile), gpus);
+  return found;
 }
 
 }  // namespace shiplap

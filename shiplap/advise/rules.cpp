@@ -66,10 +66,10 @@ const std::array how_to_access_host_memory{
     HowTo{"CuPy", "An array over cupyx.empty_pinned memory, by cupy.cuda.UnownedMemory and MemoryPointer."}};
 
 const std::array all_rules{Rule{"keep on the GPU", keep_on_gpu, how_to_keep, true},
-                           Rule{"keep results on the GPU", keep_results_on_gpu, how_to_keep_results},
+                           Rule{"keep results on the GPU", keep_results_on_gpu, how_to_keep_results, false, true},
                            Rule{"allocate once", allocate_once, how_to_allocate, true},
                            Rule{"pin", pin, how_to_pin},
-                           Rule{"write into pinned memory", write_into_pinned_memory, how_to_write},
+                           Rule{"write into pinned memory", write_into_pinned_memory, how_to_write, false, true},
                            Rule{"prefetch managed memory", prefetch_managed, how_to_prefetch},
                            Rule{"batch copies", batch_copies, how_to_batch},
                            Rule{"copy asynchronously", copy_asynchronously, how_to_copy_asynchronously},

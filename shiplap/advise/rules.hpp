@@ -34,6 +34,9 @@ struct Rule {
   std::optional<ChangedStep> (*change)(const ProgramStep&, const Profile&);  ///< nullopt where it does not apply
   std::span<const HowTo> how;                                                ///< how it is done
   bool spans_steps = false;  ///< whether it gains only where another step follows
+  /// Whether it must apply to the recorded step, and not only to one that other advice has made: pinned arrays and
+  /// copies of chunks that come from advice say nothing of the program.
+  bool of_recording = false;
 };
 
 /// All rules, in the order in which equally good ones are preferred.

@@ -132,8 +132,11 @@ std::optional<ChangedStep> drop_waits(const ProgramStep& step, const Profile&) {
   for (std::size_t i = 0; i < step.ops.size(); ++i) {
     const StepOp& op = step.ops[i];
     const bool of_this_step = std::ranges::all_of(op.after, [](const EarlierOp& e) { return e.steps == 0; });
+    // Behind its last work a program waits because it would end before the GPU does.
+    const bool is_last = step.once && std::all_of(step.ops.begin() + static_cast<std::ptrdiff_t>(i), step.ops.end(),
+                                                  [](const StepOp& later) { return later.kind == StepOp::Kind::wait; });
     const bool is_needless = op.kind == StepOp::Kind::wait && of_this_step && !op.after.empty() && !results.any() &&
-                             !results.are_awaited_by(i);
+                             !results.are_awaited_by(i) && !is_last;
     results.perform(i);
     if (is_needless) {
       edit.leave_out(i);

@@ -182,7 +182,8 @@ std::optional<ChangedStep> access_host_memory(const ProgramStep& step, const Pro
   const std::optional<Phases> phases = phases_of(step);
   const LinkModel* const link = profile.find_link(0);
   const bool has_rates = link != nullptr && link->zero_copy.has_value();
-  if (!phases || !has_rates) return std::nullopt;
+  constexpr Bytes least = 64_KiB;  // below, it is the calls of the copies that take time
+  if (!phases || !has_rates || size_of(step, phases->in) + size_of(step, phases->out) < least) return std::nullopt;
   StepEdit edit(step);
   for (std::size_t i = 0; i < step.ops.size(); ++i) {
     if (!is_kernel(step.ops[i])) {

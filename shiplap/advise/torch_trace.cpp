@@ -297,7 +297,8 @@ class TorchImport {
     return fmt::format("python ({})", printable(file_.filename().string()));
   }
   std::string gpu_name() const {
-    const auto name = gpu_names_.find(first_gpu_);
+    // The numbers of events and of properties may differ, as where a process sees some GPUs.
+    const auto name = gpu_names_.size() == 1 ? gpu_names_.begin() : gpu_names_.find(first_gpu_);
     return name == gpu_names_.end() || name->second.empty() ? "unknown GPU" : name->second;
   }
 

@@ -56,6 +56,10 @@ std::string scaled_interval(double value, double low, double high, Scale scale) 
   const int magnitude = v == 0 ? 0 : static_cast<int>(std::floor(std::log10(std::abs(v))));
   const int decimals = std::clamp(3 - magnitude, 0, 6);
   if (!(half > 0)) return fmt::format("{:.{}f} {}", v, decimals, scale.unit);
+  // So wide an interval is not around its value, and one of a time or rate does not reach below 0.
+  if (half > std::abs(v) / 2)
+    return fmt::format("{:.{}f} ({:.{}f} to {:.{}f}) {}", v, decimals, std::max(0.0, low) * scale.factor, decimals,
+                       high * scale.factor, decimals, scale.unit);
   return fmt::format("{:.{}f} ± {:.{}f} {}", v, decimals, half, decimals, scale.unit);
 }
 

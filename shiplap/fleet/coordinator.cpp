@@ -257,7 +257,7 @@ class Coordinator {
   void check_again(unsigned repeat) {
     std::map<std::size_t, std::set<std::string>> devices;
     for (const JudgedNode& node : judge(run_.results, options_.judging, options_.history).nodes) {
-      if (node.state == NodeState::good) continue;
+      if (node.state == NodeState::good || node.state == NodeState::low) continue;  // a further check says no more
       const auto& [rank, device] = checked_by_.at({node.node, node.gpu, node.pci_bus_id});
       devices[rank].insert(device);
     }

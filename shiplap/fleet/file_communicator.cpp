@@ -125,7 +125,10 @@ void FileCommunicator::collect() {
     } catch (const Error&) {
       failure = std::current_exception();
     }
-    fs::remove(file, error);  // also what cannot be read: it would stand before all that follows for ever
+    // What is too long will never be read, and would stand before all that follows for ever.
+    std::error_code unknown;
+    const bool is_too_long = fs::file_size(file, unknown) > limits::document_bytes && !unknown;
+    if (!failure || is_too_long) fs::remove(file, error);
     if (failure) std::rethrow_exception(failure);
     received_.push_back({.from = *sender(file.filename().string()), .text = std::move(text)});
     if (error) cannot_receive(error);  // it would be received again

@@ -45,9 +45,15 @@ class Judgement {
     for (const CheckedFigure& figure : judged.front()->figures)
       if (is_outlier_in_all(figure.what, judged)) node.outliers.push_back(outlier(figure.what, judged));
     std::ranges::stable_sort(node.outliers, {}, lowest_ratio);
-    node.cause = likely_cause(node.outliers);
+    for (const CheckedFigure& figure : judged.front()->figures) {
+      if (node.outliers.empty() && is_low_in_all(figure.what, judged)) node.low.push_back(outlier(figure.what, judged));
+      if (is_above_in_all(figure.what, judged)) node.above.push_back(outlier(figure.what, judged));
+    }
+    node.cause = likely_cause(node.outliers.empty() ? node.low : node.outliers);
     const bool is_sure = judged.size() > 1 || is_beyond_doubt(judged);
-    node.state = node.outliers.empty() ? NodeState::good : is_sure ? NodeState::sick : NodeState::suspect;
+    node.state = !node.outliers.empty() ? is_sure ? NodeState::sick : NodeState::suspect
+                 : node.low.empty()     ? NodeState::good
+                                        : NodeState::low;
     if (is_sure) node.confidence = judged.size() > 1 && is_clear(judged) ? Confidence::high : Confidence::medium;
     return node;
   }
@@ -79,6 +85,22 @@ class Judgement {
 
   bool is_outlier_in_all(const std::string& what, const std::vector<const NodeResult*>& judged) const {
     return std::ranges::all_of(judged, [&](const NodeResult* result) { return is_outlier(*result, what); });
+  }
+
+  static bool is_low_in_all(const std::string& what, const std::vector<const NodeResult*>& judged) {
+    return std::ranges::all_of(judged, [&](const NodeResult* result) {
+      const CheckedFigure* const figure = figure_of(*result, what);
+      return figure != nullptr && (figure->verdict == Verdict::low || figure->verdict == Verdict::bad);
+    });
+  }
+
+  bool is_above_in_all(const std::string& what, const std::vector<const NodeResult*>& judged) const {
+    return std::ranges::all_of(judged, [&](const NodeResult* result) {
+      const CheckedFigure* const figure = figure_of(*result, what);
+      const PeerFigure* const peers = peers_.of(result->kind, what);
+      return figure != nullptr && peers != nullptr && peers->lowest > 0 &&
+             figure->measured_value > 2 * peers->median - peers->lowest;
+    });
   }
 
   Outlier outlier(const std::string& what, const std::vector<const NodeResult*>& judged) const {
@@ -125,9 +147,10 @@ class Judgement {
 
 constexpr std::array confidence_names{std::pair{Confidence::low, "low"sv}, std::pair{Confidence::medium, "medium"sv},
                                       std::pair{Confidence::high, "high"sv}};
-constexpr std::array node_state_names{std::pair{NodeState::sick, "sick"sv}, std::pair{NodeState::suspect, "suspect"sv},
-                                      std::pair{NodeState::busy, "busy"sv}, std::pair{NodeState::unknown, "unknown"sv},
-                                      std::pair{NodeState::good, "good"sv}};
+constexpr std::array node_state_names{
+    std::pair{NodeState::sick, "sick"sv},       std::pair{NodeState::suspect, "suspect"sv},
+    std::pair{NodeState::low, "low"sv},         std::pair{NodeState::busy, "busy"sv},
+    std::pair{NodeState::unknown, "unknown"sv}, std::pair{NodeState::good, "good"sv}};
 
 }  // namespace
 
@@ -150,7 +173,8 @@ JudgedFleet judge(std::span<const NodeResult> results, const JudgeOptions& optio
   for (const ResultsOfGpu& of_gpu : gpus) {
     const Judgement judgement(of_gpu, peers);
     fleet.nodes.push_back(judgement.judge());
-    if (history == nullptr || fleet.nodes.back().state != NodeState::good) continue;
+    const NodeState state = fleet.nodes.back().state;
+    if (history == nullptr || (state != NodeState::good && state != NodeState::low)) continue;
     for (NodeResult& result : judgement.without_outliers()) fleet.to_remember.push_back(std::move(result));
   }
   std::ranges::stable_sort(fleet.nodes, {}, &JudgedNode::state);
@@ -176,6 +200,8 @@ void describe(V& v, R& node) {
   v.field("state", node.state, "what is said of the GPU");
   v.field("results", node.results, "number of checks that were judged");
   v.field("outliers", node.outliers, "figures that are outliers in every check, the lowest first");
+  v.added("low", node.low, "figures of a low GPU: every check calls them low or bad, and its peers have no more");
+  v.added("above", node.above, "figures that are as far above the peers as an outlier is below them");
   v.field("cause", node.cause, "the likely cause, from which figures are low together");
   v.null_unless(!node.outliers.empty(), "confidence", node.confidence,
                 "how sure it is that the GPU is not as it should be; null: it is good or was not judged");

@@ -63,6 +63,7 @@ struct Outlier {
 enum class NodeState : std::uint8_t {
   sick,     ///< an outlier in every one of several results, or far from its peers and bad by its own check
   suspect,  ///< an outlier in the only result that there is: check it again
+  low,      ///< like its peers, and still below what such hardware gives by its own checks
   busy,     ///< in use, so not judged
   unknown,  ///< no figure could be told
   good,     ///< like its peers
@@ -80,6 +81,8 @@ struct JudgedNode {
   Confidence confidence = Confidence::low;  ///< for a suspect or sick node
   std::size_t results = 0;                  ///< number of checks that were judged
   std::vector<Outlier> outliers{};          ///< figures that are outliers in every result, lowest ratio first
+  std::vector<Outlier> low{};               ///< figures of a low node that every check calls low or bad
+  std::vector<Outlier> above{};             ///< figures that are as far above the peers as an outlier is below them
   std::string cause{};                      ///< the likely cause, from which figures are low together
   std::vector<std::string> busy{};          ///< what others did on the node
 
@@ -89,12 +92,12 @@ struct JudgedNode {
 
 /// All nodes.
 struct JudgedFleet {
-  std::vector<JudgedNode> nodes{};     ///< sick ones first, then suspects, busy ones, unknown ones, good ones; by name
+  std::vector<JudgedNode> nodes{};     ///< by state, the worst first, and by name
   std::vector<PeerFigure> peers{};     ///< by kind, then in the order of the checks
   std::vector<std::string> missing{};  ///< nodes and ranks without a result, which the caller knows
   std::vector<std::string> failed{};   ///< checks that could not be read or done, and why, which the caller knows
-  /// What may be added to the history that was judged with: results of good GPUs, without figures that a repetition
-  /// has cleared. Empty without a history.
+  /// What may be added to the history that was judged with: results of good and low GPUs, without figures that a
+  /// repetition has cleared. Empty without a history.
   std::vector<NodeResult> to_remember{};
 
   std::size_t count(NodeState) const;

@@ -9,6 +9,7 @@
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/quantity_json.hpp"
 #include "shiplap/measure/limits.hpp"
+#include "shiplap/profile/missing.hpp"
 #include "shiplap/profile/topology.hpp"
 
 namespace shiplap {
@@ -103,11 +104,13 @@ void check_link(const Profile& profile, const LinkModel* link, Checks& checks) {
   };
   const std::string trained = condition(profile.conditions, "gpu.link");
   const double limit = pcie_link_rate(trained);
-  const auto alone = [&](DirectionModel LinkModel::*way) {
-    return link ? bytes_per_second((link->*way).per_byte.value) : 0;
+  const auto alone = [&](DirectionModel LinkModel::*way, const char* name) {
+    if (link == nullptr || is_missing(profile, fmt::format("links[{}].{}.per_byte", link - profile.links.data(), name)))
+      return 0.0;
+    return bytes_per_second((link->*way).per_byte.value);
   };
-  const double h2d = alone(&LinkModel::h2d);
-  const double d2h = alone(&LinkModel::d2h);
+  const double h2d = alone(&LinkModel::h2d, "h2d");
+  const double d2h = alone(&LinkModel::d2h, "d2h");
   const std::string slow_link =
       possible(profile, {trained_down, older_slot, far_socket, translating_iommu, host_memory});
   bandwidth("copies to the GPU", h2d, limit, ", " + trained, copy_thresholds, slow_link);

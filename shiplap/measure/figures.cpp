@@ -9,6 +9,7 @@
 #include "shiplap/measure/fit.hpp"
 #include "shiplap/measure/limits.hpp"
 #include "shiplap/measure/trial.hpp"
+#include "shiplap/profile/missing.hpp"
 
 namespace shiplap {
 namespace {
@@ -136,7 +137,8 @@ std::vector<Figure> parameter_figures(const Profile& profile) {
     for (const bool to_gpu : {true, false}) {
       const DirectionModel& way = to_gpu ? link->h2d : link->d2h;
       const std::string name = to_gpu ? "h2d" : "d2h";
-      add("burst.pinned." + name, of_rate(way.per_byte));
+      if (!is_missing(profile, fmt::format("links[{}].{}.per_byte", link - profile.links.data(), name)))
+        add("burst.pinned." + name, of_rate(way.per_byte));
       if (way.duplex) add("duplex.pinned." + name, of_rate(way.duplex->per_byte));
       if (!link->pageable) continue;
       const std::vector<TimeAt>& rows = to_gpu ? link->pageable->h2d : link->pageable->d2h;

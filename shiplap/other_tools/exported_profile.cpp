@@ -22,11 +22,12 @@ Seconds latency_of(const LinkModel& link, Bytes size) {
   return std::max(cost_at(link.h2d, size).latency_overhead, cost_at(link.d2h, size).latency_overhead);
 }
 
-std::string csv(const LinkModel& link) {
-  std::string text = "direction,memory,bytes,seconds,bytes_per_second\n";
+std::string csv(const Profile& profile, const LinkModel& link) {
+  std::string text = "direction,memory,bytes,seconds,bytes_per_second,origin,profile_hash\n";
+  const std::string from = fmt::format("{},{}", to_string(profile.origin), parameter_hash(profile));
   const auto add = [&](const char* way, const char* memory, Bytes size, Seconds time) {
-    text +=
-        fmt::format("{},{},{},{:.6g},{:.6g}\n", way, memory, size.count, time.count(), in_bytes(size) / time.count());
+    text += fmt::format("{},{},{},{:.6g},{:.6g},{}\n", way, memory, size.count, time.count(),
+                        in_bytes(size) / time.count(), from);
   };
   for (const auto& [way, direction] : {std::pair("h2d", &link.h2d), std::pair("d2h", &link.d2h)})
     for (Bytes size = smallest; size <= largest; size = size * 4)
@@ -52,15 +53,17 @@ std::string aisimulate(const Profile& profile, const LinkModel& link) {
                                   latency_of(link, largest).count() * 1e3);
 }
 
-std::string inference_sim(const Profile& profile, const LinkModel& link, Bytes block) {
+std::string inference_sim(const Profile& profile, const LinkModel& link, const CacheBlock& block) {
   const auto time_of_block = [&](const DirectionModel& direction) {
-    return cost_at(direction, block).gap + block * direction.per_byte.value;
+    return cost_at(direction, block.size).gap + block.size * direction.per_byte.value;
   };
   const Seconds slower = std::max(time_of_block(link.h2d), time_of_block(link.d2h));
   return origin_of(profile) +
-         fmt::format("# Blocks of {}, each a copy of its own; a tick is 1 us.\n", to_string(block)) +
-         fmt::format("--kv-transfer-bandwidth {:.4g} --kv-transfer-base-latency {:.0f}\n", 1e-6 / slower.count(),
-                     std::ceil(latency_of(link, block).count() * 1e6));
+         fmt::format("# Blocks of {} and {} tokens, each a copy of its own. The rate is in tokens a tick of 1 us.\n",
+                     to_string(block.size), block.tokens) +
+         fmt::format("--kv-transfer-bandwidth {:.4g} --kv-transfer-base-latency {:.0f}\n",
+                     static_cast<double>(block.tokens) * 1e-6 / slower.count(),
+                     std::ceil(latency_of(link, block.size).count() * 1e6));
 }
 
 }  // namespace
@@ -72,15 +75,15 @@ EnumNames<ExportForm> names_of(ExportForm) {
   return names;
 }
 
-std::string exported_profile(const Profile& profile, ExportForm form, std::optional<Bytes> block) {
+std::string exported_profile(const Profile& profile, ExportForm form, std::optional<CacheBlock> block) {
   const LinkModel& link = profile.link(0);
   const bool needs_block = form == ExportForm::inference_sim;
-  if (needs_block != block.has_value() || block == 0_B)
-    throw UsageError(needs_block ? "`block`: inference-sim counts blocks; state the bytes of one, as in 2MiB"
+  if (needs_block != block.has_value() || (block && (block->size == 0_B || block->tokens == 0)))
+    throw UsageError(needs_block ? "`block`: inference-sim moves blocks of tokens; state the bytes of one, as in 2MiB"
                                  : "`block`: only inference-sim counts blocks; leave it out");
   switch (form) {
     case ExportForm::csv:
-      return csv(link);
+      return csv(profile, link);
     case ExportForm::aisimulate:
       return aisimulate(profile, link);
     case ExportForm::inference_sim:

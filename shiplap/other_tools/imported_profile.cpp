@@ -272,7 +272,7 @@ std::string add_gpus(const ToolOutput& output, const std::string& stated, Profil
     throw UsageError(
         fmt::format("{} does not print which GPU it used, so its memory and SMs are unknown; state it, as in shiplap "
                     "profiles import FILE --gpu NAME, by one of: {}",
-                    output.tool, published_gpu_names()));
+                    output.tool, fmt::join(published_gpu_names(), ", ")));
   std::optional<Profile> measured = built_in_profile_of(name);
   if (measured && measured->origin != Origin::measured) measured.reset();  // published ones lack most of a GPU
   const std::optional<PublishedGpu> published = find_published_gpu(name);
@@ -280,7 +280,7 @@ std::string add_gpus(const ToolOutput& output, const std::string& stated, Profil
     throw UsageError(fmt::format(
         "the memory and SMs of {} are not known, so there can be no profile of it; state the known GPU that "
         "is most like it, as in shiplap profiles import FILE --gpu NAME, by one of: {}",
-        name, published_gpu_names()));
+        name, fmt::join(published_gpu_names(), ", ")));
   GpuModel model = measured ? measured->gpus.front() : gpu_model(*published, name);
   for (std::size_t g = 0; g < count; ++g) {
     GpuModel gpu = model;

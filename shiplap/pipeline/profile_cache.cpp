@@ -152,7 +152,9 @@ Profile profile_of(Device& device,
                               e.what(), info.id, info.id));
     }
   }
-  if (std::optional<Profile> assumed = may_assume && info.gpus == 1 ? known_profile_of(info.name) : std::nullopt) {
+  if (std::optional<Profile> assumed = may_assume && info.gpus == 1
+                                           ? known_profile_of(info.name, condition(info.conditions, "gpu.link"))
+                                           : std::nullopt) {
     say(
         fmt::format("there is no profile of {} ({}) yet, so profile {} ({}) stands for it; shiplap measure --device {} "
                     "--quick (about "

@@ -14,6 +14,7 @@
 #include "shiplap/plan/predict.hpp"
 #include "shiplap/plan/preference.hpp"
 #include "shiplap/plan/search.hpp"
+#include "shiplap/profile/missing.hpp"
 #include "shiplap/profile/more_gpus.hpp"
 #include "shiplap/profile/profile.hpp"
 
@@ -171,7 +172,7 @@ Ranking rank(const Job& job, const Profile& profile, const Limits& limits, const
   Ranking result{.job = job.name,
                  .profile = profile.name,
                  .profile_hash = parameter_hash(profile),
-                 .assumed_link = profile.origin == Origin::assumed,
+                 .assumed_link = profile.origin == Origin::assumed || is_missing(profile, "links[0].h2d.per_byte"),
                  .kernel_cost_origin = job.cost.origin,
                  .kernel = kernel_rates(job),
                  .bound = bound(job, profile, space.gpus),

@@ -97,7 +97,7 @@ struct Ranking {
   std::string job;                       ///< name of the job
   std::string profile;                   ///< name of the profile
   std::string profile_hash;              ///< parameter_hash of the profile
-  bool assumed_link = false;             ///< whether the link of the profile is assumed (Origin::assumed)
+  bool assumed_link = false;             ///< whether the link of the profile is assumed, of an imagined node or a GPU
   std::string kernel_cost_origin;        ///< KernelCost::origin
   std::optional<KernelRates> kernel{};   ///< the kernel alone, where its time is known
   Bound bound;                           ///< the time that no strategy is below

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <utility>
 
@@ -19,55 +20,53 @@ namespace {
 constexpr std::string_view measured_profile = "h100";
 /// How far times and rates of another machine may be from those of the measured one, to either side.
 constexpr double apart = 2;
-
-template <class T>
-void widen(Interval<T>& interval, T (*scaled)(T, double)) {
-  interval.low = scaled(interval.low, 1 / apart);
-  interval.high = scaled(interval.high, apart);
-}
-void widen(Interval<Seconds>& time) {
-  widen<Seconds>(time, [](Seconds t, double by) { return t * by; });
-}
-void widen(Interval<PerByte>& time) {
-  widen<PerByte>(time, [](PerByte t, double by) { return PerByte{t.seconds * by}; });
-}
-void widen(Interval<Bandwidth>& rate) {
-  widen<Bandwidth>(rate, [](Bandwidth b, double by) { return Bandwidth{b.bytes_per_second * by}; });
-}
-void widen(Estimate&) {}  // plain numbers are counts
-
-/// The rates of the link are as wide already as an assumed link makes them.
-bool is_of_link(CostTerm term) {
-  return term == CostTerm::h2d_rate || term == CostTerm::d2h_rate || term == CostTerm::both_rates;
-}
-
-/// Zero-copy kernels of another GPU may be slower, and no faster than the link.
-void slow_down(Interval<Bandwidth>& rate) { rate.low.bytes_per_second /= apart; }
-void slow_down(Interval<PerByte>& time) { time.high.seconds *= apart; }
-template <class T>
-void slow_down(Interval<T>& other) {
-  widen(other);
-}
-
 /// The least share of a link's limit that copies reach on sound machines, as `check` judges them. A GTX Titan on
 /// PCIe 3.0 reaches 76 % (van Werkhoven et al. 2014, Table I).
 constexpr double least_share = 0.72;
 
-/// The slow end of a rate of the link: as slow as on a machine whose link reaches the least share.
-void slow_down(Interval<PerByte>& time, double share) {
-  time.high.seconds = std::max(time.high.seconds, time.value.seconds * share / least_share);
+/// How much faster and slower a parameter of another machine may be.
+struct Width {
+  double faster = apart;
+  double slower = apart;
+};
+void widen(Interval<Seconds>& time, Width by) {
+  time.low = time.low / by.faster;
+  time.high = time.high * by.slower;
 }
-void slow_down(Interval<Bandwidth>& rate, double share) {
-  rate.low.bytes_per_second = std::min(rate.low.bytes_per_second, rate.value.bytes_per_second / share * least_share);
+void widen(Interval<PerByte>& time, Width by) {
+  time.low.seconds /= by.faster;
+  time.high.seconds *= by.slower;
 }
-template <class T>
-void slow_down(Interval<T>&, double) {}  // fixed costs and numbers do not depend on the rate of the link
+void widen(Interval<Bandwidth>& rate, Width by) {
+  rate.low.bytes_per_second /= by.slower;
+  rate.high.bytes_per_second *= by.faster;
+}
+void widen(Estimate&, Width) {}  // plain numbers are counts
+
+/// The width of a term. An assumed link reaches up to its limit already (what_if).
+Width width_of(CostTerm term, double share_h2d, double share_d2h) {
+  switch (term) {
+    case CostTerm::h2d_rate:
+      return {.faster = 1, .slower = std::max(1.0, share_h2d / least_share)};
+    case CostTerm::d2h_rate:
+      return {.faster = 1, .slower = std::max(1.0, share_d2h / least_share)};
+    case CostTerm::both_rates:
+      return {.faster = 1, .slower = std::max(1.0, std::max(share_h2d, share_d2h) / least_share)};
+    case CostTerm::zero_copy_rate:
+      return {.faster = 1, .slower = apart};
+    default:
+      return {};
+  }
+}
 
 /// Generation and lanes of a link, one after the other, as `what_if` takes them: "pcie4" and "x8".
 std::pair<std::string, std::string> steps_to(std::string_view link) {
+  constexpr std::array generations{std::pair{"2.5", "pcie1"},  std::pair{"5.0", "pcie2"},  std::pair{"8.0", "pcie3"},
+                                   std::pair{"16.0", "pcie4"}, std::pair{"32.0", "pcie5"}, std::pair{"64.0", "pcie6"}};
   const std::string_view rate = link.substr(0, link.find(' '));
-  const std::string generation = rate == "8.0" ? "pcie3" : rate == "16.0" ? "pcie4" : "pcie5";
-  return {"link=" + generation, "link=" + std::string(link.substr(link.rfind('x')))};
+  const auto found = std::ranges::find(generations, rate, [](const auto& g) { return std::string_view(g.first); });
+  return {std::string("link=") + (found == generations.end() ? "pcie4" : found->second),
+          "link=" + std::string(link.substr(link.rfind('x')))};
 }
 
 /// The published GPU with the costs of its launches as measured on another one.
@@ -88,41 +87,68 @@ GpuModel with_launches_of(const GpuModel& measured, GpuModel gpu) {
   return result;
 }
 
+/// Whatever moves bytes of pageable or managed memory is no faster than the link.
+void keep_to_link(LinkModel& link) {
+  const auto keep = [](std::vector<TimeAt>& rows, const DirectionModel& direction) {
+    for (TimeAt& row : rows) {
+      const Seconds least = row.size * direction.per_byte.low;
+      row.time = {std::max(row.time.value, least), std::max(row.time.low, least), std::max(row.time.high, least)};
+    }
+  };
+  if (link.pageable) {
+    keep(link.pageable->h2d, link.h2d);
+    keep(link.pageable->d2h, link.d2h);
+    keep(link.pageable->both, link.h2d);
+  }
+  if (link.managed) {
+    keep(link.managed->prefetch_h2d, link.h2d);
+    keep(link.managed->prefetch_d2h, link.d2h);
+    keep(link.managed->demand_h2d, link.h2d);
+    for (RateOfThreads& row : link.managed->demand_d2h)
+      row.rate.high = std::max(row.rate.value, std::min(row.rate.high, bandwidth(link.d2h.per_byte.low)));
+  }
+}
+
 /// The measured profile with another link, with the intervals of another machine.
 Profile of_another_machine(std::string_view link, std::string_view gpu) {
   const auto [generation, lanes] = steps_to(link);
   Profile profile = what_if(what_if(find_profile(measured_profile), generation), lanes);
-  const double share =
-      bandwidth(profile.links.front().h2d.per_byte.value).bytes_per_second / pcie_link_rate(std::string(link));
-  for_each_parameter(profile, [share](const ParameterInfo& info, auto& interval) {
-    if (is_of_link(info.tag.term))
-      slow_down(interval, share);
-    else if (info.tag.term == CostTerm::zero_copy_rate)
-      slow_down(interval);
-    else
-      widen(interval);
-  });
   profile.gpus.resize(1);
   profile.gpus.front().name = gpu;
   profile.links.resize(1);
   profile.peers.clear();
+  const double limit = pcie_link_rate(std::string(link));
+  const auto share = [&](const DirectionModel& way) { return bandwidth(way.per_byte.value).bytes_per_second / limit; };
+  const double h2d = share(profile.links.front().h2d);
+  const double d2h = share(profile.links.front().d2h);
+  for_each_parameter(
+      profile, [&](const ParameterInfo& info, auto& interval) { widen(interval, width_of(info.tag.term, h2d, d2h)); });
+  keep_to_link(profile.links.front());
+  for (const char* way : {"h2d", "d2h"})
+    profile.missing.push_back({fmt::format("links[0].{}.per_byte", way),
+                               fmt::format("nobody has measured it; assuming the share of the link's limit that copies "
+                                           "reach in profile {}",
+                                           measured_profile)});
   profile.conditions = {{"gpu.name", std::string(gpu)}, {"gpu.link", std::string(link)}};
   return profile;
 }
 
 }  // namespace
 
-std::optional<Profile> derived_profile(std::string_view name) {
+std::optional<Profile> derived_profile(std::string_view name, std::string_view link) {
   const std::optional<PublishedGpu> published = find_published_gpu(name);
   if (!published || published->link.empty()) return std::nullopt;
-  Profile profile = of_another_machine(published->link, name);
+  const bool is_link = pcie_link_rate(std::string(link)) > 0;
+  Profile profile = of_another_machine(is_link ? link : published->link, name);
   profile.gpus = {with_launches_of(profile.gpus.front(), gpu_model(*published, name))};
-  profile.name = kebab_case(name) + "-derived";
+  profile.name = kebab_case(name);
+  if (!profile.name.ends_with("-derived")) profile.name += "-derived";
   profile.origin = Origin::derived;
   profile.source = fmt::format(
       "memory, SMs, peak rates and link of the GPU as NVIDIA publishes them; copies reach the share of the link's "
       "limit "
-      "that they reach in profile {}, and all other times are those of that profile, within a factor of {:.0f}",
+      "that they reach in profile {}; other times are those of that profile, within a factor of {:.0f}, and those of "
+      "pageable and managed memory also in proportion to the link",
       measured_profile, apart);
   return profile;
 }
@@ -137,10 +163,10 @@ Profile assumed_profile(std::string_view gpu) {
   return profile;
 }
 
-std::optional<Profile> known_profile_of(std::string_view gpu) {
+std::optional<Profile> known_profile_of(std::string_view gpu, std::string_view link) {
   std::optional<Profile> built_in = built_in_profile_of(gpu);
   if (built_in && built_in->origin == Origin::measured) return built_in;
-  std::optional<Profile> derived = derived_profile(gpu);
+  std::optional<Profile> derived = derived_profile(gpu, link);
   return derived ? std::move(derived) : std::move(built_in);
 }
 

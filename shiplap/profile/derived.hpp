@@ -14,7 +14,10 @@ namespace shiplap {
 /// from the limit to 72 % of it. All other times and rates are those of h100, with intervals of a factor of two to
 /// either side. Other GPUs and moves of scattered blocks are missing. nullopt for a GPU that is not known, or that has
 /// no PCIe link.
-std::optional<Profile> derived_profile(std::string_view gpu);
+/// Copies of pageable memory and moves of managed memory are those of h100 too, no faster than the link, and their
+/// intervals also hold times in proportion to the link. `link` ("8.0 GT/s PCIe x8") is the link of a machine that is
+/// known; "": the fastest one that the GPU can have.
+std::optional<Profile> derived_profile(std::string_view gpu, std::string_view link = {});
 
 /// The profile of a machine with a GPU of which no more than the name is known. Its origin is `assumed`. All is as in a
 /// derived profile of a GPU like the H100 on PCIe 4.0 x16, so it stands only until its link and GPU are known.
@@ -22,6 +25,6 @@ Profile assumed_profile(std::string_view gpu);
 
 /// What is known of GPUs of this name without a measurement of the node: a built-in profile that was measured, else the
 /// derived one, else another built-in profile. nullopt for a GPU that is not known.
-std::optional<Profile> known_profile_of(std::string_view gpu);
+std::optional<Profile> known_profile_of(std::string_view gpu, std::string_view link = {});
 
 }  // namespace shiplap

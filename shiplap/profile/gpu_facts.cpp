@@ -82,12 +82,17 @@ constexpr std::array published_gpus{PublishedGpu{"T4", 16, 40, 320, 8.1, 1024, p
                                     PublishedGpu{"H20", 96, 78, 4000, 44, 2048, pcie5},
                                     PublishedGpu{"H100 PCIe", 80, 114, 2000, 51, 2048, pcie5},
                                     PublishedGpu{"H100 HBM3", 80, 132, 3350, 67, 2048, pcie5},
+                                    PublishedGpu{"H100 NVL", 94, 132, 3938, 60, 2048, pcie5},
+                                    PublishedGpu{"H200 NVL", 141, 132, 4800, 60, 2048, pcie5},
                                     PublishedGpu{"H200", 141, 132, 4800, 67, 2048, pcie5},
                                     PublishedGpu{"GH200", 96, 132, 4000, 67, 2048, ""},
                                     PublishedGpu{"B200", 180, 148, 8000, 80, 2048, pcie5}};
 
-/// Words that make another GPU of one that has all other words.
-constexpr std::array variants{"ti", "super", "laptop", "max", "mig", "mobile", "nvl", "d", "dd", "vgpu", "drive"};
+/// Words that the names of a GPU may have beside those of the table: vendor, family, form. Any other makes it another
+/// GPU, or no name of a GPU.
+constexpr std::array usual_words{"nvidia", "geforce", "tesla", "gpu",    "generation",  "blackwell", "pcie",
+                                 "sxm",    "sxm2",    "sxm3",  "sxm4",   "sxm5",        "hbm2",      "hbm2e",
+                                 "hbm3",   "hbm3e",   "ada",   "quadro", "workstation", "edition",   "derived"};
 
 std::vector<std::string> words_of_name(std::string_view name) {
   std::vector<std::string> words;
@@ -111,9 +116,11 @@ std::optional<PublishedGpu> find_published_gpu(std::string_view name) {
   for (const PublishedGpu& gpu : published_gpus) {
     const std::vector<std::string> wanted = words_of_name(gpu.name);
     const bool has_all = std::ranges::all_of(wanted, [&](const std::string& word) { return has_word(words, word); });
-    const bool same_variant = std::ranges::all_of(
-        variants, [&](std::string_view word) { return has_word(words, word) == has_word(wanted, word); });
-    if (has_all && same_variant) return gpu;
+    const std::string memory = fmt::format("{}gb", gpu.memory_gb);
+    const bool has_no_more = std::ranges::all_of(words, [&](const std::string& word) {
+      return has_word(wanted, word) || word == memory || std::ranges::find(usual_words, word) != usual_words.end();
+    });
+    if (has_all && has_no_more) return gpu;
   }
   return std::nullopt;
 }
@@ -133,9 +140,10 @@ GpuModel gpu_model(const PublishedGpu& gpu, std::string_view name) {
   return model;
 }
 
-std::string published_gpu_names() {
-  std::string names;
-  for (const PublishedGpu& gpu : published_gpus) names += (names.empty() ? "" : ", ") + std::string(gpu.name);
+std::vector<std::string> published_gpu_names() {
+  std::vector<std::string> names;
+  for (const PublishedGpu& gpu : published_gpus)
+    if (!gpu.link.empty()) names.emplace_back(gpu.name);
   return names;
 }
 

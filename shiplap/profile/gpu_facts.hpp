@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "shiplap/profile/profile.hpp"
 
@@ -20,15 +21,16 @@ struct PublishedGpu {
   std::string_view link;             ///< fastest link to the host, as `pcie_link_rate` reads it; "": not PCIe
 };
 
-/// The GPU whose words are all in this name, as in "NVIDIA A100-SXM4-80GB"; nullopt for a GPU that is not in the table,
-/// and for variants of one that is ("Ti", "Super", "Laptop GPU", a slice of MIG).
+/// The GPU whose words are all in this name, as in "NVIDIA A100-SXM4-80GB", beside which it has only words of vendor,
+/// family and form; nullopt for a GPU that is not in the table, and for variants of one that is ("Laptop GPU", another
+/// memory, a slice of MIG, a virtual GPU).
 std::optional<PublishedGpu> find_published_gpu(std::string_view name);
 
 /// Parameters from published facts: the memory bandwidth and the fp32 rate are theoretical, so their intervals reach
 /// down to what kernels were seen to reach. Everything that is not published is absent.
 GpuModel gpu_model(const PublishedGpu&, std::string_view name);
 
-/// The names in the table, with commas between them.
-std::string published_gpu_names();
+/// The names of those that have a PCIe link.
+std::vector<std::string> published_gpu_names();
 
 }  // namespace shiplap

@@ -12,10 +12,12 @@
 #include "shiplap/core/interpolation.hpp"
 #include "shiplap/core/json.hpp"
 #include "shiplap/core/made_once.hpp"
+#include "shiplap/core/spelling.hpp"
 #include "shiplap/core/statistics.hpp"
 #include "shiplap/profile/built_in.hpp"
 #include "shiplap/profile/derived.hpp"
 #include "shiplap/profile/enum_names.hpp"
+#include "shiplap/profile/gpu_facts.hpp"
 
 namespace shiplap {
 namespace {
@@ -97,11 +99,16 @@ Profile find_profile(std::string_view name_or_path) {
   for (const BuiltInProfile& profile : built_in_profile_texts())
     if (profile.name == name_or_path || profile.name == plain) return read_once(profile);
   if (looks_like_path(name_or_path)) return load_profile(std::string(name_or_path));
-  if (std::optional<Profile> derived = derived_profile(name_or_path)) return *std::move(derived);
-  throw UsageError(fmt::format(
-      "there is no built-in profile '{}'; built-in are: {}. A GPU of which none was measured is known by its name, as "
-      "\"RTX 4090\" or \"A100 PCIe 40GB\". The path of a profile file contains '/' or ends with .json",
-      name_or_path, fmt::join(built_in_profiles(), ", ")));
+  if (std::optional<Profile> known = known_profile_of(name_or_path)) return *std::move(known);
+  std::vector<std::string> names = built_in_profiles();
+  for (const std::string& gpu : published_gpu_names()) names.push_back(kebab_case(gpu));
+  const auto begins = [&](const std::string& name) { return !plain.empty() && name.starts_with(plain); };
+  if (std::ranges::any_of(names, begins)) std::erase_if(names, [&](const std::string& name) { return !begins(name); });
+  throw UsageError(
+      fmt::format("there is no built-in profile '{}'; {}shiplap profiles --all lists them, and the GPUs that are known "
+                  "by their names, "
+                  "as \"RTX 4090\". The path of a profile file contains '/' or ends with .json",
+                  name_or_path, did_you_mean(plain, names)));
 }
 
 std::optional<Profile> built_in_profile_of(std::string_view gpu) {

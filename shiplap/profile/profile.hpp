@@ -27,8 +27,8 @@ enum class Origin : std::uint8_t {
   simulated,  ///< measured on a virtual device: the figures describe the simulation, and no hardware
   imported,   ///< on a GPU by another tool; what it does not measure is absent, or assumed as `missing` says
   published,  ///< by others
-  derived,    ///< from published times
-  assumed,    ///< the link is imagined, by an option of the user; all other figures are those of another profile
+  derived,    ///< from published times, or from the published facts of a GPU
+  assumed,    ///< the link is imagined, or the GPU unknown; all other figures are those of another profile
   planted,    ///< chosen by a test
 };
 /// The name of the origin in files.

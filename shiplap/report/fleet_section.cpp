@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "shiplap/core/printable.hpp"
@@ -21,7 +22,7 @@ std::pair<std::size_t, std::string> states_of(const JudgedFleet& fleet, bool sum
   std::string states;
   std::size_t all = 0;
   for (const NodeState state :
-       {NodeState::good, NodeState::sick, NodeState::suspect, NodeState::busy, NodeState::unknown}) {
+       {NodeState::good, NodeState::sick, NodeState::suspect, NodeState::low, NodeState::busy, NodeState::unknown}) {
     const auto count = std::ranges::count_if(
         fleet.nodes, [&](const JudgedNode& node) { return node.state == state && node.is_sum() == sums; });
     all += static_cast<std::size_t>(count);
@@ -38,17 +39,17 @@ Headline answer_about(const JudgedFleet& fleet) {
   if (const auto [nodes, sums] = states_of(fleet, true); nodes > 0)
     sentence += fmt::format("; {} with all GPUs at once: {}", counted(nodes, "node"), sums);
   return {.sentence = sentence + ".",
-          .judgement = fleet.count(NodeState::sick) > 0      ? Judgement::bad
-                       : fleet.count(NodeState::suspect) > 0 ? Judgement::warn
-                       : fleet.count(NodeState::good) > 0    ? Judgement::good
-                                                             : Judgement::none,
+          .judgement = fleet.count(NodeState::sick) > 0                                    ? Judgement::bad
+                       : fleet.count(NodeState::suspect) + fleet.count(NodeState::low) > 0 ? Judgement::warn
+                       : fleet.count(NodeState::good) > 0                                  ? Judgement::good
+                                                                                           : Judgement::none,
           .numbers = {{fmt::format("{} of {}", fleet.count(NodeState::good), fleet.nodes.size()), "good"},
                       {std::to_string(fleet.count(NodeState::sick)), "sick"}}};
 }
 
 std::string what_was_found(const JudgedNode& node) {
   std::string text;
-  for (const Outlier& outlier : node.outliers)
+  for (const Outlier& outlier : node.outliers.empty() ? node.low : node.outliers)
     text += fmt::format("{}{} {}{}{}", text.empty() ? "" : "; ", outlier.what,
                         printable(outlier.measured, longest_name_of_node),
                         outlier.ratio > 0 ? fmt::format(", {} of its peers", percent(outlier.ratio)) : "",
@@ -77,6 +78,39 @@ Table nodes_not_good(const JudgedFleet& fleet) {
   }
   if (rows > most_rows_of_nodes) table.notes.push_back(fmt::format("and {} more", rows - most_rows_of_nodes));
   return table;
+}
+
+/// A sentence for each kind of which at least half of the GPUs are low in the same way, which no peer shows.
+std::vector<std::string> what_kinds_lack(const JudgedFleet& fleet) {
+  std::map<std::string, std::size_t> all;
+  std::map<std::pair<std::string, std::string>, std::size_t> low;  // by kind and cause
+  for (const JudgedNode& node : fleet.nodes) {
+    ++all[node.kind];
+    if (node.state == NodeState::low) ++low[{node.kind, node.cause}];
+  }
+  std::vector<std::string> sentences;
+  for (const auto& [key, count] : low)
+    if (const std::size_t of_kind = all[key.first]; count > 1 && 2 * count >= of_kind)
+      sentences.push_back(fmt::format("{} of {} GPUs of {} are low alike, so that no peer shows it: {}.", count,
+                                      of_kind, printable(key.first, longest_name_of_node),
+                                      printable(key.second, longest_reason)));
+  return sentences;
+}
+
+/// A sentence about the GPUs that are far above their peers; "" without any.
+std::string who_is_above(const JudgedFleet& fleet) {
+  std::string text;
+  std::size_t named = 0;
+  std::size_t count = 0;
+  for (const JudgedNode& node : fleet.nodes) {
+    if (node.above.empty() || ++count > most_rows_of_gaps) continue;
+    const Outlier& first = node.above.front();
+    text += fmt::format("{}{} {} ({} {}, {} of its peers)", named++ == 0 ? "" : "; ",
+                        printable(node.node, longest_name_of_node), printable(node.gpu, longest_name_of_node),
+                        first.what, printable(first.measured, longest_name_of_node), percent(first.ratio));
+  }
+  if (count > most_rows_of_gaps) text += fmt::format("; and {} more", count - most_rows_of_gaps);
+  return text.empty() ? "" : fmt::format("Far above their peers, which may lack something: {}.", text);
 }
 
 /// What is not among the results, a line for each.
@@ -129,6 +163,8 @@ Section fleet_section(const JudgedFleet& fleet, const std::string& source) {
   if (fleet.count(NodeState::suspect) > 0)
     section.sentences.emplace_back(
         "A suspect is an outlier in its only check. Check it again: it is sick when it is an outlier each time.");
+  for (std::string& sentence : what_kinds_lack(fleet)) section.sentences.push_back(std::move(sentence));
+  if (std::string above = who_is_above(fleet); !above.empty()) section.sentences.push_back(std::move(above));
   section.figures.emplace_back(nodes_not_good(fleet));
   section.figures.emplace_back(gaps_of_fleet("no result", fleet.missing));
   section.figures.emplace_back(gaps_of_fleet("not done", fleet.failed));

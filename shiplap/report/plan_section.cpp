@@ -56,11 +56,17 @@ std::optional<KeyNumber> gain_of(const PlanView& view) {
   return std::nullopt;
 }
 
-/// From how many runs on pinning pays where arrays are left as they are; "" where it never does.
+/// A gain below this fraction of a run is no reason to pin.
+constexpr double least_gain_of_pinning = 0.02;
+
+/// From how many runs on pinning pays where arrays are left as they are; "" where it never does, or gains next to
+/// nothing.
 std::string when_to_pin(const PlanView& view) {
   if (view.pins || !view.memory) return "";
   const MemoryWay* const pinned = view.memory->find(Preparation::registered);
   if (pinned == nullptr || !pinned->pays_from) return "";
+  const Seconds now = view.chosen.predicted.value;
+  if (now - pinned->best.predicted.value < now * least_gain_of_pinning) return "";
   return fmt::format(" From about {} runs over the same arrays on, pin them.", *pinned->pays_from);
 }
 
@@ -214,9 +220,11 @@ std::string when_it_pays(const MemoryWay& left, const MemoryWay& registered) {
   const Interval<Seconds>& then = registered.best.predicted;
   const auto runs = [&](Seconds gain) { return std::ceil((registered.setup_time - left.setup_time) / gain); };
   if (now.high <= then.low) return "it never pays";
-  const std::string latest =
-      now.low > then.high ? fmt::format("or only from {:.0f} on", runs(now.low - then.high)) : "or perhaps never";
-  return fmt::format("within the intervals it pays from {:.0f} runs on, {}", runs(now.high - then.low), latest);
+  const double earliest = runs(now.high - then.low);
+  const std::string latest = now.low > then.high
+                                 ? fmt::format("after {:.0f} to {:.0f} runs", earliest, runs(now.low - then.high))
+                                 : fmt::format("after {:.0f} runs at the earliest, or never", earliest);
+  return fmt::format("by the intervals it pays {}", latest);
 }
 
 /// What a run takes with the arrays as they are and registered, where both are known.

@@ -59,6 +59,7 @@ Workload from_file(const std::string& path, const CudaKernels& cuda) {
     if (const auto access = document.find("access"))
       stated.each_byte_once = parse_access(access->string(), path + ": access");
     if (const auto halo = document.find("halo")) {
+      halo->only_keys({"before", "after"});
       stated.before = halo->at("before").unsigned_integer();
       stated.after = halo->at("after").unsigned_integer();
     }

@@ -31,7 +31,11 @@ TEST(Functions, are_watched_with_what_their_parameters_mean) {
                                                               {"cudaMalloc_v3020", Reads::nothing},
                                                               {"cudaFreeAsync_v11020", Reads::nothing},
                                                               {"cudaHostRegister_v4000", Reads::nothing},
-                                                              {"cuMemHostUnregister", Reads::nothing}};
+                                                              {"cuMemHostUnregister", Reads::nothing},
+                                                              {"hipLaunchKernel", Reads::nothing},
+                                                              {"hipExtModuleLaunchKernel", Reads::nothing},
+                                                              {"hipMemcpyWithStream", Reads::copy},
+                                                              {"hipStreamSynchronize", Reads::host_wait}};
   for (const auto& [name, reads] : watched_names) EXPECT_EQ(watched(name), std::optional(reads)) << name;
 }
 

@@ -253,6 +253,16 @@ TEST_F(Nsys, keeps_all_gpus_and_names_the_first_as_the_process_numbers_it) {
                                                       RecordedKernel{2, 0, {2, 3}, "b", 600, 256, 0}));
 }
 
+// Exports of 2021 name the GPU nowhere else.
+TEST_F(Nsys, names_the_gpu_by_an_older_table_where_there_is_no_other) {
+  sql(strings);
+  sql(kernels);
+  sql("CREATE TABLE TARGET_INFO_CUDA_GPU (vmId INTEGER NOT NULL, name TEXT NOT NULL, deviceId INTEGER NOT NULL);");
+  row("TARGET_INFO_CUDA_GPU(vmId,name,deviceId)", 1, "'Tesla V100-PCIE-32GB'", 0);
+  kernel(1, "k", 5, 6);
+  EXPECT_EQ(read().gpu, "Tesla V100-PCIE-32GB");
+}
+
 TEST_F(Nsys, counts_absent_tables_as_empty) {
   sql(strings);
   const Recording recording = read();

@@ -180,6 +180,20 @@ TEST(DropWaits, keeps_the_wait_after_a_copy_to_the_host_and_drops_all_others) {
   for (std::size_t i = 0; i < 5; ++i) EXPECT_MICROSECONDS(change->step.ops[i].host_before, expected[i]) << i;
 }
 
+// A program that runs once would end before its GPU does.
+TEST(DropWaits, keeps_the_last_wait_of_a_program_that_runs_once) {
+  MadeStep made;
+  made.step.once = true;
+  made.kernel(milliseconds(1));
+  made.wait({{0, 0}});
+  EXPECT_FALSE(drop_waits(made.step, planted_profile()));
+  made.kernel(milliseconds(1));
+  made.wait({{2, 0}});
+  const auto change = drop_waits(made.step, planted_profile());
+  ASSERT_TRUE(change);
+  EXPECT_EQ(letters_of(change->step), "kkw");
+}
+
 TEST(DropWaits, does_not_apply_where_managed_memory_moves) {
   Waits made;
   made.step.migrations.to_host = 4_KiB;

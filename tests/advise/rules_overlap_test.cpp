@@ -195,6 +195,16 @@ TEST(ZeroCopy, moves_the_bytes_of_the_copies_in_the_kernels_and_waits_for_the_la
   EXPECT_EQ(ops[2].after, (Afters{{1, 0}}));
 }
 
+// A flag of 4 bytes takes its calls, and no link.
+TEST(ZeroCopy, is_no_advice_for_next_to_no_bytes) {
+  MadeStep made;
+  made.in(4_B);
+  made.kernel(microseconds(100));
+  made.out(4_B);
+  made.wait({{2, 0}});
+  EXPECT_FALSE(access_host_memory(made.step, planted_profile()));
+}
+
 TEST(ZeroCopy, takes_the_time_of_the_bytes_on_the_link_where_the_kernel_is_shorter) {
   MadeStep made;
   made.in(64_MiB);

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -29,6 +30,12 @@ bool has_recorder() { return fs::exists(recorder); }
 
 using Advise = Cli;
 
+/// A text whose lines are one.
+std::string in_one_line(std::string text) {
+  std::ranges::replace(text, '\n', ' ');
+  return text;
+}
+
 TEST_F(Advise, shows_what_each_change_saves_and_how_it_is_done) {
   const Outcome shown = shiplap("advise --all " + recording("saxpy"));
   EXPECT_EQ(shown.code, 0) << shown.err;
@@ -47,14 +54,14 @@ TEST_F(Advise, is_given_for_gpus_that_have_no_measured_profile) {
   };
   const Outcome t4 = recorded_on("Tesla T4");
   EXPECT_EQ(t4.code, 0) << t4.err;
-  EXPECT_THAT(t4.out.substr(0, t4.out.find("\n\n")), AllOf(HasSubstr("an assumed"), HasSubstr("8.0 GT/s PCIe x16")));
+  EXPECT_THAT(in_one_line(t4.out).substr(0, 200), HasSubstr("with an assumed link (8.0 GT/s PCIe x16)."));
   EXPECT_THAT(t4.out, HasSubstr("profile tesla-t4-derived"));
   EXPECT_THAT(recorded_on("A GPU of tomorrow").out, HasSubstr("profile a-gpu-of-tomorrow-assumed"));
 }
 
 TEST_F(Advise, with_the_profile_of_another_gpu_says_so_first) {
-  const std::string out = shiplap("advise --profile 'RTX 4090' " + recording("saxpy")).out;
-  EXPECT_THAT(out.substr(0, 200), HasSubstr("with the link of RTX 4090"));
+  const std::string out = in_one_line(shiplap("advise --profile 'RTX 4090' " + recording("saxpy")).out);
+  EXPECT_THAT(out.substr(0, 200), HasSubstr("an assumed link of RTX 4090"));
 }
 
 TEST_F(Advise, says_that_there_is_nothing_to_gain) {
@@ -114,10 +121,10 @@ TEST_F(Advise, reads_a_recording_from_a_pipe_and_refuses_there_what_must_be_a_fi
   expect_refused(shiplap("advise --profile h100 " + folder.string()), 1, {"Is a directory"});
 }
 
-TEST_F(Advise, asks_for_a_profile_of_a_gpu_that_it_does_not_know) {
+TEST_F(Advise, says_of_a_recording_without_work_that_it_has_none_whatever_its_gpu) {
   const std::string head = R"({"schema":"shiplap/recording","version":1,"program":"a","gpu":"GPU 9"})";
   const std::string file = write("other.jsonl", head + "\n").string();
-  expect_refused(shiplap("advise " + file), 64, {"GPU 9", "--profile", "--device"});
+  expect_refused(shiplap("advise " + file), 1, {"no copy and no kernel"});
   expect_refused(shiplap("advise --profile h100 " + file), 1, {"no copy and no kernel"});
 }
 

@@ -78,7 +78,7 @@ TEST_F(Cli, plans_jobs_of_one_direction_and_copies_alone) {
 TEST_F(Cli, exports_figures_of_profiles_for_other_tools) {
   EXPECT_THAT(shiplap("profiles export h200 --for aisimulate").out, ::testing::HasSubstr("h2d_bandwidth_gbps: 55.4"));
   EXPECT_THAT(shiplap("profiles export h200 --for inference-sim --block 2MiB").out,
-              ::testing::HasSubstr("--kv-transfer-bandwidth 0.0"));
+              ::testing::HasSubstr("--kv-transfer-bandwidth 0.39"));
   EXPECT_THAT(shiplap("profiles export h200").out, ::testing::StartsWith("direction,memory,bytes,seconds"));
   expect_refused(shiplap("profiles export h200 --for inference-sim"), 64, {"--block"});
 }

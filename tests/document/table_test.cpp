@@ -122,6 +122,8 @@ TEST(WithRange, gives_value_and_range_one_unit_and_four_digits) {
   EXPECT_EQ(with_interval(Interval<Seconds>{milliseconds(5.5731), milliseconds(5.511), milliseconds(5.635)}),
             "5.573 ± 0.062 ms");
   EXPECT_EQ(with_interval(Interval<Seconds>::exact(microseconds(12))), "12.00 µs");
+  EXPECT_EQ(with_interval(Interval<Seconds>{milliseconds(155.5), milliseconds(-40), milliseconds(774)}),
+            "155.5 (0.0 to 774.0) ms");
   EXPECT_EQ(with_interval(Interval<Bandwidth>{{55.4e9}, {55.2e9}, {55.6e9}}), "55.40 ± 0.20 GB/s");
 }
 

@@ -24,6 +24,7 @@ TEST(Judge, raises_no_false_alarm_in_200_healthy_fleets) {
     const std::size_t nodes = 5 + seed % 100;
     const JudgedFleet judged = judge(PlantedFleet(seed).healthy_fleet(nodes));
     EXPECT_EQ(judged.count(NodeState::good), nodes) << "seed " << seed;
+    EXPECT_TRUE(std::ranges::all_of(judged.nodes, [](const JudgedNode& node) { return node.above.empty(); }));
   }
 }
 
@@ -125,6 +126,39 @@ TEST(Judge, with_few_peers_the_verdicts_of_the_checks_count) {
   EXPECT_EQ(judge(results).count(NodeState::good), 3u) << "70 % may be normal for this slot";
   results[0].figures[0].verdict = Verdict::bad;
   EXPECT_EQ(node_of(judge(results), "n0").state, NodeState::sick);
+}
+
+// Eight GPUs of one kind with slow links are like each other. What their own checks say stays.
+TEST(Judge, gpus_that_are_all_low_by_their_own_checks_are_low_with_their_common_cause) {
+  PlantedFleet fleet(12);
+  std::vector<NodeResult> results = fleet.healthy_fleet(8);
+  for (std::size_t i = 0; i < 7; ++i)
+    for (CheckedFigure& figure : results[i].figures)
+      if (figure.what == "copies to the GPU" || figure.what == "copies from the GPU") figure.verdict = Verdict::low;
+  const JudgedFleet judged = judge(results);
+  EXPECT_EQ(judged.count(NodeState::low), 7u);
+  EXPECT_EQ(judged.count(NodeState::good), 1u);
+  EXPECT_EQ(judged.nodes.front().low.size(), 2u);
+  EXPECT_NE(judged.nodes.front().cause.find("a shared switch or slot"), std::string::npos);
+  EXPECT_TRUE(judged.nodes.front().outliers.empty());
+}
+
+TEST(Judge, a_figure_that_one_of_two_checks_calls_low_is_good) {
+  PlantedFleet fleet(13);
+  std::vector<NodeResult> results = fleet.healthy_fleet(8);
+  results.push_back(results[0]);
+  results.back().figures[0].verdict = Verdict::low;
+  EXPECT_EQ(judge(results).count(NodeState::good), 8u);
+}
+
+TEST(Judge, a_node_far_above_its_peers_is_named_and_good) {
+  PlantedFleet fleet(14);
+  std::vector<NodeResult> results = fleet.healthy_fleet(10);
+  slow_down(results[3], {"copies to the GPU"}, 2);
+  const JudgedFleet judged = judge(results);
+  EXPECT_EQ(judged.count(NodeState::good), 10u);
+  for (const JudgedNode& node : judged.nodes) EXPECT_EQ(node.above.size(), node.node == "n3" ? 1u : 0u) << node.node;
+  EXPECT_NEAR(node_of(judged, "n3").above.front().ratio, 2, 0.1);
 }
 
 TEST(Judge, fewer_points_are_no_fault_unless_bytes_were_lost) {

@@ -33,7 +33,7 @@ TEST(ExportedProfile, as_a_table_has_the_time_of_one_copy_by_direction_and_size)
   std::istringstream text(exported_profile(plain(), ExportForm::csv));
   std::string line;
   std::getline(text, line);
-  EXPECT_EQ(line, "direction,memory,bytes,seconds,bytes_per_second");
+  EXPECT_EQ(line, "direction,memory,bytes,seconds,bytes_per_second,origin,profile_hash");
   std::size_t rows = 0;
   while (std::getline(text, line)) {
     ++rows;
@@ -50,16 +50,16 @@ TEST(ExportedProfile, for_aisimulate_has_rates_in_gigabytes_and_a_latency_in_mil
                               "  latency_to_first_byte_ms: 0.01\n"));
 }
 
-// 2 µs and 2,000,000 bytes at 40 GB/s, which take 50 µs.
-TEST(ExportedProfile, for_inference_sim_counts_blocks_in_microseconds) {
-  const std::string text = exported_profile(plain(), ExportForm::inference_sim, Bytes{2'000'000});
-  EXPECT_THAT(text, HasSubstr("--kv-transfer-bandwidth 0.01923 --kv-transfer-base-latency 10\n"));
+// 2 µs and 2,000,000 bytes at 40 GB/s, which take 50 µs: inference-sim charges the tokens of a block over the rate.
+TEST(ExportedProfile, for_inference_sim_counts_tokens_in_microseconds) {
+  const std::string text = exported_profile(plain(), ExportForm::inference_sim, CacheBlock{Bytes{2'000'000}, 16});
+  EXPECT_THAT(text, HasSubstr("--kv-transfer-bandwidth 0.3077 --kv-transfer-base-latency 10\n"));
 }
 
 TEST(ExportedProfile, wants_a_block_where_it_counts_them_and_nowhere_else) {
   EXPECT_THROW(exported_profile(plain(), ExportForm::inference_sim), UsageError);
-  EXPECT_THROW(exported_profile(plain(), ExportForm::inference_sim, 0_B), UsageError);
-  EXPECT_THROW(exported_profile(plain(), ExportForm::csv, 1_MiB), UsageError);
+  EXPECT_THROW(exported_profile(plain(), ExportForm::inference_sim, CacheBlock{0_B, 16}), UsageError);
+  EXPECT_THROW(exported_profile(plain(), ExportForm::csv, CacheBlock{1_MiB, 16}), UsageError);
   Profile no_link = plain();
   no_link.links.clear();
   EXPECT_THROW(exported_profile(no_link, ExportForm::csv), Unsupported);

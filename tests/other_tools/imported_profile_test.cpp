@@ -8,6 +8,7 @@
 #include "shiplap/core/error.hpp"
 #include "shiplap/measure/check.hpp"
 #include "shiplap/measure/compare.hpp"
+#include "shiplap/profile/missing.hpp"
 #include "shiplap/sim/assumptions.hpp"
 #include "tests/other_tools/outputs.hpp"
 
@@ -20,10 +21,6 @@ Profile imported(const std::string& text, const ImportOptions& options = {}) {
   const Profile profile = imported_profile(read_tool_output(text, "figures"), options);
   EXPECT_EQ(to_json(profile_from_json(to_json(profile), "profile")), to_json(profile)) << "it can be written and read";
   return profile;
-}
-
-bool is_missing(const Profile& profile, const std::string& parameter) {
-  return std::ranges::find(profile.missing, parameter, &Missing::parameter) != profile.missing.end();
 }
 
 TEST(ImportedProfile, has_the_rates_of_nvbandwidth_for_each_gpu) {
@@ -96,6 +93,20 @@ TEST(ImportedProfile, assumes_the_other_direction_where_one_was_measured) {
   EXPECT_TRUE(is_missing(profile, "links[0].h2d.per_byte"));
   EXPECT_EQ(profile.link(0).h2d.per_byte.value, profile.link(0).d2h.per_byte.value);
   EXPECT_GT(profile.link(0).h2d.per_byte.high.seconds, 1.5 * profile.link(0).d2h.per_byte.value.seconds);
+}
+
+// Nobody has measured what is assumed, so it is neither good nor compared.
+TEST(ImportedProfile, is_not_judged_by_a_direction_that_is_assumed) {
+  const Profile profile = imported(
+      "Device 0: Tesla T4\nbandwidthTest-D2H-Pinned, Bandwidth = 10.0 GB/s, Time = 0.0032 s, Size = 32000000 bytes\n");
+  for (const CheckedFigure& figure : check(profile)) {
+    if (figure.what == "copies from the GPU") EXPECT_NE(figure.verdict, Verdict::unknown);
+    if (figure.what == "copies to the GPU" || figure.what == "the slower direction against the faster")
+      EXPECT_EQ(figure.verdict, Verdict::unknown) << figure.what;
+  }
+  const Comparison compared = compare(profile, profile);
+  ASSERT_EQ(compared.figures.size(), 1u);
+  EXPECT_EQ(compared.figures[0].baseline.primitive, "burst.pinned.d2h");
 }
 
 TEST(ImportedProfile, without_copies_of_the_host_has_no_link) {

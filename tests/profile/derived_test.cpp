@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/json.hpp"
@@ -47,13 +46,25 @@ TEST(DerivedProfile, has_a_link_whose_interval_holds_what_such_links_were_seen_t
   expect_holds("NVIDIA B200", {55.5});
 }
 
+// Nothing crosses a link faster than the link.
+TEST(DerivedProfile, moves_pageable_and_managed_memory_no_faster_than_its_link) {
+  const LinkModel link = derived_profile("Tesla T4")->links.at(0);
+  const double limit = 15.754;  // GB/s, 8 GT/s x 16 lanes after 128b/130b
+  const auto expect_slower = [&](const std::vector<TimeAt>& rows) {
+    for (const TimeAt& row : rows) EXPECT_LE(gigabytes(row.size / row.time.low), limit * 1.001) << to_string(row.size);
+  };
+  expect_slower(link.pageable->h2d);
+  expect_slower(link.pageable->d2h);
+  expect_slower(link.managed->prefetch_h2d);
+  expect_slower(link.managed->demand_h2d);
+}
+
 TEST(DerivedProfile, of_each_gpu_that_is_known_can_be_written_and_read_again) {
-  std::istringstream names(published_gpu_names());
   std::size_t count = 0;
-  for (std::string name; std::getline(names >> std::ws, name, ',');) {
+  for (const std::string& name : published_gpu_names()) {
     const auto profile = derived_profile(name);
     if (!profile) {
-      EXPECT_EQ(name, "GH200") << "it has another link than PCIe";
+      ADD_FAILURE() << name;
       continue;
     }
     ++count;
@@ -68,9 +79,21 @@ TEST(DerivedProfile, is_found_by_the_name_of_its_gpu_where_no_built_in_profile_h
   EXPECT_EQ(find_profile("RTX 4090").name, "rtx-4090-derived");
   EXPECT_EQ(find_profile("rtx-4090").gpus.at(0).sm_count, 128u);
   EXPECT_EQ(find_profile("H200").name, "h200");
-  EXPECT_THAT(message_of([] { find_profile("RTX 4090 Laptop GPU"); }), HasSubstr("known by its name"));
+  EXPECT_EQ(find_profile("NVIDIA H200").name, "h200") << "as the driver says it";
+  EXPECT_EQ(find_profile("rtx-4090-derived").name, "rtx-4090-derived");
+  EXPECT_THAT(message_of([] { find_profile("RTX 4090 Laptop GPU"); }), HasSubstr("known by their names"));
+  EXPECT_THAT(message_of([] { find_profile("rtx4090"); }), HasSubstr("did you mean rtx-4090?"));
+  EXPECT_THAT(message_of([] { find_profile("A100"); }), HasSubstr("a100-sxm4-40gb"));
   EXPECT_FALSE(derived_profile("RTX 4090 Laptop GPU")) << "another GPU than the RTX 4090";
-  EXPECT_FALSE(derived_profile(""));
+  for (const char* other : {"", "a10.txt", "t4-node-9", "NVIDIA A10-4Q", "Tesla P100-PCIE-12GB",
+                            "NVIDIA H200 MIG 1g.18gb", "NVIDIA RTX PRO 6000 Blackwell Server Edition"})
+    EXPECT_FALSE(derived_profile(other)) << other;
+  for (const char* name :
+       {"NVIDIA GeForce RTX 3090 Ti", "Tesla V100-SXM2-16GB", "NVIDIA A100-SXM4-80GB", "NVIDIA A100 80GB PCIe",
+        "NVIDIA RTX 6000 Ada Generation", "NVIDIA RTX PRO 6000 Blackwell Workstation Edition", "NVIDIA H100 PCIe",
+        "NVIDIA GeForce RTX 4070 Ti SUPER", "Quadro RTX 6000", "NVIDIA L40S"})
+    EXPECT_TRUE(derived_profile(name)) << name;
+  EXPECT_EQ(derived_profile("RTX 4090", "8.0 GT/s PCIe x8")->conditions.at("gpu.link"), "8.0 GT/s PCIe x8");
 }
 
 TEST(KnownProfile, of_a_gpu_is_the_measured_one_before_the_derived_one_before_a_published_one) {

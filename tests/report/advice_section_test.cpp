@@ -119,7 +119,7 @@ TEST(AdviceSection, predicts_in_its_first_sentence_no_time_that_is_a_limit) {
   };
   Advised advised = slow_program();
   const std::string both = first_sentence(advised);
-  EXPECT_LT(both.find("6.000 ms a step (−40.0 %), predicted"), both.find("4.000 ms, a limit")) << both;
+  EXPECT_LT(both.find("6.000 ms a step (−40.0 %) by pin, predicted"), both.find("4.000 ms by write into")) << both;
   advised.advice.pop_back();
   const std::string predicted = first_sentence(advised);
   EXPECT_EQ(predicted.find("limit"), std::string::npos) << predicted;

@@ -150,9 +150,9 @@ TEST(PlanExplain, says_what_all_runs_take_and_from_which_run_on_pinning_pays_wit
   const Interval<Seconds> then = pinned.best.predicted;
   const Seconds setup = pinned.setup_time - left.setup_time;
   // A tenth of the set-up gained in every run at least, and a quarter at most, and a little.
-  EXPECT_THAT(sentence(then.high + setup * 0.101, then.low + setup * 0.251),
-              HasSubstr("pays from 4 runs on, or only from 10 on"));
-  EXPECT_THAT(sentence(then.high * 0.99, then.low + setup * 0.251), HasSubstr("pays from 4 runs on, or perhaps never"));
+  EXPECT_THAT(sentence(then.high + setup * 0.101, then.low + setup * 0.251), HasSubstr("pays after 4 to 10 runs"));
+  EXPECT_THAT(sentence(then.high * 0.99, then.low + setup * 0.251),
+              HasSubstr("pays after 4 runs at the earliest, or never"));
   const Plan often =
       plan(node_of(find_profile("h200")), job_of(64_MiB, milliseconds(0.1), MemoryKind::pageable), {.runs = 1000});
   const std::string text = document::text(document::plan_section(plan_view(often)), {.width = 1000});

@@ -58,7 +58,8 @@ def advise(profiler: Any, *, step: str = "") -> Advice:
     Parameters
     ----------
     profiler
-        A ``torch.profiler.profile`` that has ended, or whose trace is ready (``on_trace_ready=shiplap.torch.advise``);
+        A ``torch.profiler.profile`` that has ended, or whose trace is ready
+        (``on_trace_ready=lambda profiler: print(shiplap.torch.advise(profiler))``);
         or the path of a trace that it has written (``export_chrome_trace``, also ``.json.gz``), of a recording of
         ``shiplap advise``, or of an SQLite export of Nsight Systems.
     step
@@ -67,13 +68,13 @@ def advise(profiler: Any, *, step: str = "") -> Advice:
     Raises
     ------
     UsageError
-        For anything else, and for a GPU of which nothing is known.
+        For anything else.
     Error
         When the trace has no work of a GPU.
     """
     step = text("step", step)
     if isinstance(profiler, (str, os.PathLike)):
-        return Advice(_core.advise_file(os.fspath(profiler), step))
+        return Advice(_core.advise_file(os.fsdecode(profiler), step))
     export = getattr(profiler, "export_chrome_trace", None)
     if not callable(export):
         raise UsageError(

@@ -77,14 +77,22 @@ ProgramText program_text(const StatedShape& shape, std::uint64_t items) {
           .arrays = {{"std::uint8_t", "initial_in", "initial_in"}, {"std::uint8_t", "initial_out", "expected_out"}}};
 }
 
+/// The largest divisor of the number that is at most `most`, which is at least 1.
+std::uint64_t largest_divisor(std::uint64_t number, std::uint64_t most) {
+  std::uint64_t largest = 1;
+  for (std::uint64_t d = 1; d <= number / d; ++d) {
+    if (number % d != 0) continue;
+    for (const std::uint64_t divisor : {d, number / d})
+      if (divisor <= most) largest = std::max(largest, divisor);
+  }
+  return largest;
+}
+
 /// The number of items into which the job can be cut.
 std::uint64_t items_of(const StatedJob& stated) {
   const std::uint64_t common = std::gcd(stated.in.count, stated.out.count);
-  if (stated.item.count == 0) {
-    std::uint64_t items = std::max(common / preferred_item, std::min(common, fewest_items));
-    while (common % items != 0) --items;
-    return items;
-  }
+  if (stated.item.count == 0)
+    return largest_divisor(common, std::max(common / preferred_item, std::min(common, fewest_items)));
   const Bytes cut = stated.in.count > 0 ? stated.in : stated.out;
   const std::uint64_t items = cut.count / stated.item.count;
   if (items == 0 || common % items != 0 || cut.count % stated.item.count != 0)
@@ -122,7 +130,7 @@ Workload stated_workload(const StatedJob& stated, const CudaKernels& cuda) {
   const StatedShape shape{.in = stated.in.count / items,
                           .out = stated.out.count / items,
                           .time = stated.kernel / static_cast<double>(items),
-                          .before = stated.before};
+                          .before = std::min(stated.before, items)};
 
   Workload w;
   w.real_kernel = false;
@@ -133,7 +141,8 @@ Workload stated_workload(const StatedJob& stated, const CudaKernels& cuda) {
               .any_grid = false,  // the stand-in fills the GPU for the stated time
               .each_byte_once = stated.each_byte_once,
               .device_traffic = stated.in + stated.out}
-              .shaped<const std::uint8_t>("in", Role::in, stated.in.count, halo(stated.before, stated.after))
+              .shaped<const std::uint8_t>("in", Role::in, stated.in.count,
+                                          halo(shape.before, std::min(stated.after, items)))
               .shaped<std::uint8_t>("out", Role::out, stated.out.count)
               .host_kernel([shape](Chunk chunk, View<const std::uint8_t> in, View<std::uint8_t> out) {
                 for (std::uint64_t i = chunk.first; i < chunk.end(); ++i)
