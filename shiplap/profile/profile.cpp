@@ -105,10 +105,9 @@ Profile find_profile(std::string_view name_or_path) {
   const auto begins = [&](const std::string& name) { return !plain.empty() && name.starts_with(plain); };
   if (std::ranges::any_of(names, begins)) std::erase_if(names, [&](const std::string& name) { return !begins(name); });
   throw UsageError(
-      fmt::format("there is no built-in profile '{}'; {}shiplap profiles --all lists them, and the GPUs that are known "
-                  "by their names, "
-                  "as \"RTX 4090\". The path of a profile file contains '/' or ends with .json",
-                  name_or_path, did_you_mean(plain, names)));
+      fmt::format("there is no built-in profile '{}'; {}built-in are: {}; other GPUs are known by their names, as "
+                  "\"RTX 4090\" (shiplap profiles --all). The path of a profile file contains '/' or ends with .json",
+                  name_or_path, did_you_mean(plain, names), fmt::join(built_in_profiles(), ", ")));
 }
 
 std::optional<Profile> built_in_profile_of(std::string_view gpu) {
