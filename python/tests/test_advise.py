@@ -41,7 +41,7 @@ class Profiler:
             json.dump(
                 {
                     "schemaVersion": 1,
-                    "deviceProperties": [{"id": 0, "name": "Tesla T4"}],
+                    "deviceProperties": [{"id": 0, "name": "Tesla T4", "totalGlobalMem": 15843721216}],
                     "traceEvents": events,
                     "baseTimeNanoseconds": 0,
                 },
@@ -67,7 +67,7 @@ class Profiler:
 def test_a_profiler_gets_advice_with_the_rates_of_its_own_copies():
     advice = advise(Profiler())
     assert advice.rows()[0]["advice"] == "pin"
-    assert 0.002 < advice.rows()[0]["step"] < 0.006  # 7 ms before, of which pinning takes most of 5 ms
+    assert 0.0060 < advice.rows()[0]["step"] < 0.0066  # 10 ms, of which 5 ms become 1.1 to 1.5 ms on PCIe 3.0 x16
     text = str(advice)
     assert "Tesla T4" in text
     assert "an assumed link (8.0 GT/s PCIe x16)" in text.replace("\n", " ")
