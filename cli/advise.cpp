@@ -24,11 +24,9 @@
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/formats.hpp"
 #include "shiplap/core/json.hpp"
-#include "shiplap/core/printable.hpp"
 #include "shiplap/core/text_file.hpp"
 #include "shiplap/document/text.hpp"
 #include "shiplap/pipeline/profile_cache.hpp"
-#include "shiplap/profile/gpu_facts.hpp"
 #include "shiplap/profile/profile.hpp"
 #include "shiplap/report/advice_pictures.hpp"
 #include "shiplap/report/sections.hpp"
@@ -50,23 +48,12 @@ std::optional<std::pair<Recording, fs::path>> busiest(const std::vector<fs::path
   return most;
 }
 
-/// The node that was asked for, or else that of the recording. Another GPU than the recorded one is named.
+/// The node that was asked for, or else that of the recording.
 RecordedLink node_for(const Recording& recording, const AdviseFlags& flags) {
   if (flags.node.profile.empty() && flags.node.device.empty()) return profile_of_recording(recording);
-  RecordedLink asked{.profile = flags.node.profile.empty() ? *open_node(flags.node).node.profile
-                                                           : find_any_profile(flags.node.profile),
-                     .rates = {},
-                     .assumed = {}};
-  if (const auto& gpus = asked.profile.gpus; !gpus.empty()) {
-    const auto recorded = find_published_gpu(recording.gpu);
-    const auto given = find_published_gpu(gpus.front().name);
-    const bool is_same = gpus.front().name == recording.gpu || (recorded && given && recorded->name == given->name);
-    const Origin origin = asked.profile.origin;
-    const bool is_measured = origin == Origin::measured || origin == Origin::imported || origin == Origin::simulated;
-    if (!is_same || !is_measured)
-      asked.assumed = fmt::format("{} link of {}", is_measured ? "the" : "an assumed", printable(gpus.front().name));
-  }
-  return asked;
+  return with_link_of(
+      flags.node.profile.empty() ? *open_node(flags.node).node.profile : find_any_profile(flags.node.profile),
+      recording);
 }
 
 void write_pictures(const Advised& advised, const AdviseFlags& flags) {
@@ -83,8 +70,7 @@ void show(const Recording& recording, const AdviseFlags& flags) {
         "events of a trace are no valid JSON; --duration records a shorter time");
   const RecordedLink node = node_for(recording, flags);
   const Advised advised =
-      advise(recording, node.profile,
-             {.range = flags.range, .only = flags.only, .rates = node.rates, .assumed_link = node.assumed});
+      advise(recording, node.profile, {.range = flags.range, .only = flags.only, .link = node.note});
   write_pictures(advised, flags);
   const document::Detail detail = detail_of(flags.all, flags.json);
   if (flags.json)

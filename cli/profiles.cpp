@@ -104,6 +104,16 @@ void list(bool json, bool all) {
 
 }  // namespace
 
+namespace {
+
+std::vector<std::string> export_forms() {
+  std::vector<std::string> names;
+  for (const auto& [form, name] : names_of(ExportForm{})) names.emplace_back(name);
+  return names;
+}
+
+}  // namespace
+
 void add_profiles(CLI::App& app) {
   auto options = std::make_shared<ProfilesOptions>();
   auto* command = app.add_subcommand("profiles", "List the built-in and kept profiles, show or fit one");
@@ -147,7 +157,7 @@ void add_profiles(CLI::App& app) {
       ->add_option("--for", options->form,
                    "csv: a table by direction and size; or the settings of a simulator of serving")
       ->type_name("TOOL")
-      ->check(CLI::IsMember({"csv", "aisimulate", "inference-sim"}))
+      ->check(CLI::IsMember(export_forms()))
       ->capture_default_str();
   to_export->add_option("--block", options->block, "inference-sim: bytes of a block of the KV cache, as in 2MiB")
       ->type_name("SIZE");

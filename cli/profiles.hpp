@@ -15,13 +15,13 @@ struct ProfilesOptions {
   std::string show;     ///< name or path; empty lists
   std::string refit;    ///< name or path of the profile to be fitted again; empty: none
   std::string output;
-  std::string import;    ///< file with the output of another tool; empty: none
-  std::string name;      ///< name of the imported profile; empty: that of its GPU
-  std::string gpu;       ///< GPU of the imported profile; empty: as the tool prints it
-  std::string exported;  ///< name or path of the profile whose figures go to another tool; empty: none
-  std::string form = "csv";
+  std::string import;         ///< file with the output of another tool; empty: none
+  std::string name;           ///< name of the imported profile; empty: that of its GPU
+  std::string gpu;            ///< GPU of the imported profile; empty: as the tool prints it
+  std::string exported;       ///< name or path of the profile whose figures go to another tool; empty: none
+  std::string form = "csv";   ///< who reads the figures
+  std::string block;          ///< bytes of a block of a key-value cache; empty: none
   std::uint64_t tokens = 16;  ///< tokens of such a block
-  std::string block;          ///< bytes of a block of the KV cache; empty: none
 };
 void add_profiles(CLI::App&);
 void run_profiles(const ProfilesOptions&);

@@ -33,8 +33,7 @@ PyAdvice advise_file(const std::string& file, const std::string& range) {
     const GilReleased released;
     const Recording recording = read_recording_file(file);
     const RecordedLink node = profile_of_recording(recording);
-    Advised advised =
-        advise(recording, node.profile, {.range = range, .rates = node.rates, .assumed_link = node.assumed});
+    Advised advised = advise(recording, node.profile, {.range = range, .link = node.note});
     document::Section section = document::advice_section(advice_view(advised));
     return PyAdvice{.advised = std::move(advised), .section = std::move(section)};
   });

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "shiplap/advise/initialisation.hpp"
-#include "shiplap/advise/recorded_link.hpp"
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/printable.hpp"
 #include "shiplap/profile/variation.hpp"
@@ -22,21 +21,30 @@ constexpr double least_uncertainty = 0.15;
 /// A rule that comes later must make the step shorter than this fraction, or the earlier and simpler one is taken.
 constexpr double clearly_faster = 0.995;
 
-/// A change that can be tried, with its simulated time. In a program that runs once it includes what the change costs.
+/// A change that can be tried.
 struct Trial {
   const Rule* rule = nullptr;
   ChangedStep change;
-  Seconds time{0};
+  Seconds simulated{0};    ///< time of the changed step
+  Seconds time{0};         ///< the same, in a program that runs once with what changes cost
+  bool uses_link = false;  ///< whether the step has copies whose times are those of the profile's link
 };
+
+bool uses_link(const SimulatedStep& step) {
+  return std::ranges::any_of(step.schedule.ops, [](const Op& op) {
+    const auto* copy = std::get_if<Copy>(&op.what);
+    return copy != nullptr && copy->measured == Seconds{0};
+  });
+}
 
 /// Throws as `simulate` does, when the profile has no figures for the change or the GPU no memory.
 std::optional<Trial> tried(const Rule& rule, const ProgramStep& step, const Profile& profile) {
   if (step.once && rule.spans_steps) return std::nullopt;
   std::optional<ChangedStep> change = rule.change(step, profile);
   if (!change) return std::nullopt;
-  Seconds time = simulated_step(change->step, profile).time;
-  if (step.once) time += change->once;
-  return Trial{&rule, std::move(*change), time};
+  const SimulatedStep simulated = simulated_step(change->step, profile);
+  const Seconds once = step.once ? change->once : Seconds{0};
+  return Trial{&rule, std::move(*change), simulated.time, simulated.time + once, uses_link(simulated)};
 }
 
 /// The same without an error: what cannot be predicted is not advised.
@@ -72,14 +80,6 @@ std::vector<std::string> languages_of(const Recording& recording) {
   return found;
 }
 
-/// Whether the step has copies whose times are those of the profile's link.
-bool needs_the_link(const SimulatedStep& step) {
-  return std::ranges::any_of(step.schedule.ops, [](const Op& op) {
-    const auto* copy = std::get_if<Copy>(&op.what);
-    return copy != nullptr && copy->measured == Seconds{0};
-  });
-}
-
 /// Takes changes one after the other.
 class Advisor {
  public:
@@ -102,7 +102,6 @@ class Advisor {
       }
     }
     if (!advised_.advice.empty()) advised_.advised = simulated_step(step_, profile_);
-    if (!uses_link_) advised_.assumed_link.clear();
   }
 
  private:
@@ -144,7 +143,7 @@ class Advisor {
                   .needs_before = !alone,
                   .with_before = in_program(best)};
     advised_.advice.push_back(std::move(advice));
-    uses_link_ = uses_link_ || needs_the_link(simulated_step(best.change.step, profile_));
+    if (best.uses_link) advised_.link.assumed = options_.link.assumed;
     taken_.push_back(best.rule);
     if (step_.once) paid_ += best.change.once;
     step_ = std::move(best.change.step);
@@ -159,8 +158,7 @@ class Advisor {
   /// How much longer the changed step may take on a node whose parameters are all at this end of their intervals, as a
   /// fraction of its time.
   double off_at(const Profile& end, const Trial& trial) const {
-    const Seconds time = simulated_step(trial.change.step, profile_).time;
-    return time > Seconds{0} ? simulated_step(trial.change.step, end).time / time - 1 : 0;
+    return trial.simulated > Seconds{0} ? simulated_step(trial.change.step, end).time / trial.simulated - 1 : 0;
   }
 
   /// A simulated time as one of the program: what the simulation missed of the recorded step, it misses of others.
@@ -184,8 +182,7 @@ class Advisor {
   const AdviseOptions& options_;
   ProgramStep step_;
   Seconds time_;
-  Seconds paid_{0};         ///< what the changes cost once, in a program that runs once
-  bool uses_link_ = false;  ///< whether a predicted step has copies whose times are those of the profile's link
+  Seconds paid_{0};  ///< what the changes cost once, in a program that runs once
   std::vector<const Rule*> taken_;
 };
 
@@ -214,9 +211,7 @@ Advised advise(const Recording& recording, const Profile& profile, const AdviseO
   advised.gpu = printable(recording.gpu);
   advised.languages = languages_of(recording);
   advised.profile = profile.name;
-  advised.rates = options.rates;
-  advised.assumed_link = options.assumed_link;
-  advised.tells_link = tells_its_link(recording);
+  advised.link = {.rates = options.link.rates, .assumed = {}, .is_recorded = options.link.is_recorded};
   advised.inferred_waits = recording.has_inferred_waits;
   if (submitted_order(recording).empty())
     throw Error("the recording has no copy and no kernel: the program did not use a GPU while it was recorded");

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "shiplap/advise/program_step.hpp"
+#include "shiplap/advise/recorded_link.hpp"
 #include "shiplap/advise/recording.hpp"
 #include "shiplap/advise/rules.hpp"
 #include "shiplap/advise/step_schedule.hpp"
@@ -33,9 +34,7 @@ struct Advised {
   std::string gpu;                       ///< name of the GPU
   std::vector<std::string> languages;    ///< languages and libraries that the program seems to use
   std::string profile;                   ///< name of the profile
-  std::string rates;                     ///< AdviseOptions::rates
-  std::string assumed_link;              ///< AdviseOptions::assumed_link
-  bool tells_link = false;               ///< whether large copies of pinned memory tell how fast the recorded link is
+  LinkNote link;                         ///< AdviseOptions::link, and `assumed` only where a predicted step uses it
   bool inferred_waits = false;           ///< Recording::has_inferred_waits
   ProgramStep step;                      ///< the typical step, as recorded
   double coverage = 0;                   ///< fraction of the recorded ops that are in steps
@@ -55,8 +54,7 @@ struct Advised {
 struct AdviseOptions {
   std::string range{};              ///< name of the NVTX range that is a step; "": steps are found
   std::vector<std::string> only{};  ///< names of the rules that are applied, in this order; empty: those that gain most
-  std::string rates{};              ///< the recorded rates that the profile has (RecordedLink::rates)
-  std::string assumed_link{};       ///< whose link the profile has, where it is not that of the recording
+  LinkNote link{};                  ///< what is to be said of the profile's link
   double least_gain = 0.02;         ///< fraction of the step that a change must save
   double largest_infidelity = 0.2;  ///< largest |fidelity| with which advice is given
   /// Recording slows a program that gives a GPU more ops a second than this, and the simulation does not have that.

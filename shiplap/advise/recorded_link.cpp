@@ -8,9 +8,12 @@
 #include <utility>
 #include <vector>
 
+#include "shiplap/core/printable.hpp"
 #include "shiplap/core/statistics.hpp"
 #include "shiplap/profile/conditions.hpp"
 #include "shiplap/profile/derived.hpp"
+#include "shiplap/profile/gpu_facts.hpp"
+#include "shiplap/profile/link_rows.hpp"
 #include "shiplap/profile/more_gpus.hpp"
 
 namespace shiplap {
@@ -140,15 +143,12 @@ void scale(DirectionModel& direction, const Ratio& by) {
   if (direction.duplex) scale(direction.duplex->per_byte, by);
 }
 
-/// Scales the rows near the recorded sizes. No row is faster than copies of pinned memory.
+/// Scales the rows near the recorded sizes.
 void scale(std::vector<TimeAt>& rows, const Ratio& by, const DirectionModel& pinned) {
-  for (TimeAt& row : rows) {
+  for (TimeAt& row : rows)
     if (row.size * much_smaller >= by.smallest)
       row.time = {row.time.value * by.value, row.time.value * by.low, row.time.value * by.high};
-    const Seconds least = row.size * pinned.per_byte.value;
-    row.time = {std::max(row.time.value, least), std::max(row.time.low, row.size * pinned.per_byte.low),
-                std::max(row.time.high, least)};
-  }
+  no_faster_than(rows, pinned);
 }
 
 /// Copies of pinned memory are at least as fast as those of pageable memory.
@@ -184,7 +184,7 @@ Profile completed(const Profile& known, std::string_view gpu) {
     profile.conditions["gpu.link"] = condition(known.conditions, "gpu.link");
     std::erase_if(profile.missing, [](const Missing& m) { return m.parameter.ends_with(".per_byte"); });
   }
-  profile.source = fmt::format("as far as it goes of profile {}; {}", known.name, profile.source);
+  profile.source = fmt::format("what profile {} has; for the rest, {}", known.name, profile.source);
   return profile;
 }
 
@@ -192,14 +192,19 @@ bool is_complete(const Profile& profile) {
   return !profile.gpus.empty() && !profile.links.empty() && profile.links.front().pageable && profile.host;
 }
 
-RecordedLink with_link_of(const CopiesOfGpu& copies, Profile given) {
-  RecordedLink result{.profile = std::move(given), .rates = {}, .assumed = {}};
+bool tells_its_link(const CopiesOfGpu& copies) {
+  return !copies.find(true, false, large_pinned, false).empty() ||
+         !copies.find(false, false, large_pinned, false).empty();
+}
+
+RecordedLink with_rates(const CopiesOfGpu& copies, Profile given) {
+  RecordedLink result{.profile = std::move(given), .note = {.is_recorded = tells_its_link(copies)}};
   if (result.profile.links.empty()) return result;
   LinkModel& link = result.profile.links.front();
   std::optional<Ratio> pinned[2];
   std::optional<Ratio> pageable[2];
   const auto tell = [&](Bandwidth rate, bool to_gpu, const char* kind) {
-    result.rates += (result.rates.empty() ? "" : ", ") + told(rate, to_gpu, kind);
+    result.note.rates += (result.note.rates.empty() ? "" : ", ") + told(rate, to_gpu, kind);
   };
   for (const bool to_gpu : {true, false}) {
     DirectionModel& direction = to_gpu ? link.h2d : link.d2h;
@@ -226,9 +231,9 @@ RecordedLink with_link_of(const CopiesOfGpu& copies, Profile given) {
     if (pageable[1]) no_slower(link.h2d, pageable[1]->best);
     if (pageable[0]) no_slower(link.d2h, pageable[0]->best);
     const std::string pcie = condition(result.profile.conditions, "gpu.link");
-    result.assumed = result.profile.origin == Origin::measured || pcie == unknown_fact
-                         ? fmt::format("the link of profile {}", result.profile.name)
-                         : fmt::format("an assumed link ({})", pcie);
+    result.note.assumed = result.profile.origin == Origin::measured || pcie == unknown_fact
+                              ? fmt::format("the link of profile {}", result.profile.name)
+                              : fmt::format("an assumed link ({})", pcie);
   }
   if (link.pageable && (pageable[0] || pageable[1])) {
     const Ratio in = pageable[1] ? *pageable[1] : like(*pageable[0]);
@@ -243,14 +248,21 @@ RecordedLink with_link_of(const CopiesOfGpu& copies, Profile given) {
 }  // namespace
 
 RecordedLink with_recorded_link(Profile profile, const Recording& recording) {
-  return with_link_of(CopiesOfGpu(recording), std::move(profile));
+  return with_rates(CopiesOfGpu(recording), std::move(profile));
 }
 
-bool tells_its_link(const Recording& recording) {
-  const CopiesOfGpu copies(recording);
-  for (const bool to_gpu : {false, true})
-    if (!copies.find(to_gpu, false, large_pinned, false).empty()) return true;
-  return false;
+RecordedLink with_link_of(Profile profile, const Recording& recording) {
+  RecordedLink asked{.profile = std::move(profile), .note = {.is_recorded = tells_its_link(CopiesOfGpu(recording))}};
+  if (asked.profile.gpus.empty()) return asked;
+  const std::string& name = asked.profile.gpus.front().name;
+  const auto recorded = find_published_gpu(recording.gpu);
+  const auto given = find_published_gpu(name);
+  const bool is_same = name == recording.gpu || (recorded && given && recorded->name == given->name);
+  const Origin origin = asked.profile.origin;
+  const bool is_measured = origin == Origin::measured || origin == Origin::imported || origin == Origin::simulated;
+  if (!is_same || !is_measured)
+    asked.note.assumed = fmt::format("{} link of {}", is_measured ? "the" : "an assumed", printable(name));
+  return asked;
 }
 
 RecordedLink profile_of_recording(const Recording& recording) {
@@ -260,7 +272,7 @@ RecordedLink profile_of_recording(const Recording& recording) {
   else if (!is_complete(*known))
     known = completed(*known, recording.gpu);
   const CopiesOfGpu copies(recording);
-  RecordedLink found = with_link_of(copies, *std::move(known));
+  RecordedLink found = with_rates(copies, *std::move(known));
   const std::uint32_t gpus = std::clamp(copies.gpus(), 1u, most_gpus);
   if (own_gpus(found.profile) < gpus) found.profile = with_gpus(std::move(found.profile), gpus);
   return found;

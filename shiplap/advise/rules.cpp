@@ -76,7 +76,7 @@ const std::array all_rules{Rule{"keep on the GPU", keep_on_gpu, how_to_keep, tru
                            Rule{"drop waits", drop_waits, how_to_drop_waits},
                            Rule{"overlap steps", overlap_steps, how_to_overlap_steps, true},
                            Rule{"chunks on streams", cut_into_chunks_on_streams, how_to_chunk},
-                           Rule{"zero-copy", access_host_memory, how_to_access_host_memory}};
+                           Rule{"zero-copy", access_host_memory, how_to_access_host_memory, false, true}};
 
 }  // namespace
 

@@ -34,8 +34,8 @@ struct Rule {
   std::optional<ChangedStep> (*change)(const ProgramStep&, const Profile&);  ///< nullopt where it does not apply
   std::span<const HowTo> how;                                                ///< how it is done
   bool spans_steps = false;  ///< whether it gains only where another step follows
-  /// Whether it must apply to the recorded step, and not only to one that other advice has made: pinned arrays and
-  /// copies of chunks that come from advice say nothing of the program.
+  /// Whether it must apply to the recorded step too. What it looks for may also come from other advice: chunks that are
+  /// copied back, arrays that were pinned, pages that are prefetched.
   bool of_recording = false;
 };
 

@@ -182,7 +182,7 @@ std::optional<ChangedStep> access_host_memory(const ProgramStep& step, const Pro
   const std::optional<Phases> phases = phases_of(step);
   const LinkModel* const link = profile.find_link(0);
   const bool has_rates = link != nullptr && link->zero_copy.has_value();
-  constexpr Bytes least = 64_KiB;  // below, it is the calls of the copies that take time
+  constexpr Bytes least = 64_KiB;  // smaller copies take the time of their calls, and hardly any on the link
   if (!phases || !has_rates || size_of(step, phases->in) + size_of(step, phases->out) < least) return std::nullopt;
   StepEdit edit(step);
   for (std::size_t i = 0; i < step.ops.size(); ++i) {

@@ -50,14 +50,14 @@ struct Scale {
   const char* unit;
 };
 
-std::string scaled_interval(double value, double low, double high, Scale scale) {
+/// Times and rates are not below 0, whatever the arithmetic of their intervals says.
+std::string scaled_interval(double value, double low, double high, Scale scale, bool shows_ends) {
   const double v = value * scale.factor;
   const double half = (high - low) / 2 * scale.factor;
   const int magnitude = v == 0 ? 0 : static_cast<int>(std::floor(std::log10(std::abs(v))));
   const int decimals = std::clamp(3 - magnitude, 0, 6);
   if (!(half > 0)) return fmt::format("{:.{}f} {}", v, decimals, scale.unit);
-  // So wide an interval is not around its value, and one of a time or rate does not reach below 0.
-  if (half > std::abs(v) / 2)
+  if (shows_ends || half > std::abs(v) / 2)
     return fmt::format("{:.{}f} ({:.{}f} to {:.{}f}) {}", v, decimals, std::max(0.0, low) * scale.factor, decimals,
                        high * scale.factor, decimals, scale.unit);
   return fmt::format("{:.{}f} ± {:.{}f} {}", v, decimals, half, decimals, scale.unit);
@@ -319,14 +319,22 @@ std::string dim(std::string_view text, const TextStyle& style) {
   return style.colour ? fmt::format("\x1b[2m{}\x1b[0m", text) : std::string(text);
 }
 
-std::string with_interval(const Interval<Seconds>& t) {
+namespace {
+
+std::string time_text(const Interval<Seconds>& t, bool shows_ends) {
   const double s = std::abs(t.value.count());
   const Scale scale = s >= 1 ? Scale{1, "s"} : s >= 1e-3 ? Scale{1e3, "ms"} : Scale{1e6, "µs"};
-  return scaled_interval(t.value.count(), t.low.count(), t.high.count(), scale);
+  return scaled_interval(t.value.count(), t.low.count(), t.high.count(), scale, shows_ends);
 }
 
+}  // namespace
+
+std::string with_interval(const Interval<Seconds>& t) { return time_text(t, false); }
+std::string with_ends(const Interval<Seconds>& t) { return time_text(t, true); }
+
 std::string with_interval(const Interval<Bandwidth>& b) {
-  return scaled_interval(b.value.bytes_per_second, b.low.bytes_per_second, b.high.bytes_per_second, {1e-9, "GB/s"});
+  return scaled_interval(b.value.bytes_per_second, b.low.bytes_per_second, b.high.bytes_per_second, {1e-9, "GB/s"},
+                         false);
 }
 
 std::string percent(double fraction) {

@@ -87,6 +87,8 @@ std::string bold_lines(std::string_view text, const TextStyle&);
 /// significant digits and decides the unit.
 std::string with_interval(const Interval<Seconds>&);
 std::string with_interval(const Interval<Bandwidth>&);
+/// "10.74 (8.73 to 13.42) ms", for an interval that is not around its value.
+std::string with_ends(const Interval<Seconds>&);
 /// The fraction in per cent: "97.0 %" with one digit behind the point, "0.04 %" with two below 0.1 %, and none from
 /// 100 % on.
 std::string percent(double fraction);

@@ -24,7 +24,7 @@ struct Thresholds {
   double good = 0;
   double wrong = 0;
 };
-constexpr Thresholds copy_thresholds{0.72, 0.6};
+constexpr Thresholds copy_thresholds{sound_share_of_link, 0.6};
 constexpr Thresholds of_duplex{0.8, 0.6};
 constexpr Thresholds of_directions{0.85, 0.6};
 constexpr Thresholds of_zero_copy{0.8, 0.5};

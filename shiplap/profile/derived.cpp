@@ -9,6 +9,7 @@
 
 #include "shiplap/profile/built_in.hpp"
 #include "shiplap/profile/gpu_facts.hpp"
+#include "shiplap/profile/link_rows.hpp"
 #include "shiplap/profile/parameter_table.hpp"
 #include "shiplap/profile/topology.hpp"
 #include "shiplap/profile/what_if.hpp"
@@ -20,10 +21,6 @@ namespace {
 constexpr std::string_view measured_profile = "h100";
 /// How far times and rates of another machine may be from those of the measured one, to either side.
 constexpr double apart = 2;
-/// The least share of a link's limit that copies reach on sound machines, as `check` judges them. A GTX Titan on
-/// PCIe 3.0 reaches 76 % (van Werkhoven et al. 2014, Table I).
-constexpr double least_share = 0.72;
-
 /// How much faster and slower a parameter of another machine may be.
 struct Width {
   double faster = apart;
@@ -47,11 +44,11 @@ void widen(Estimate&, Width) {}  // plain numbers are counts
 Width width_of(CostTerm term, double share_h2d, double share_d2h) {
   switch (term) {
     case CostTerm::h2d_rate:
-      return {.faster = 1, .slower = std::max(1.0, share_h2d / least_share)};
+      return {.faster = 1, .slower = std::max(1.0, share_h2d / sound_share_of_link)};
     case CostTerm::d2h_rate:
-      return {.faster = 1, .slower = std::max(1.0, share_d2h / least_share)};
+      return {.faster = 1, .slower = std::max(1.0, share_d2h / sound_share_of_link)};
     case CostTerm::both_rates:
-      return {.faster = 1, .slower = std::max(1.0, std::max(share_h2d, share_d2h) / least_share)};
+      return {.faster = 1, .slower = std::max(1.0, std::max(share_h2d, share_d2h) / sound_share_of_link)};
     case CostTerm::zero_copy_rate:
       return {.faster = 1, .slower = apart};
     default:
@@ -87,35 +84,17 @@ GpuModel with_launches_of(const GpuModel& measured, GpuModel gpu) {
   return result;
 }
 
-/// Whatever moves bytes of pageable or managed memory is no faster than the link.
-void keep_to_link(LinkModel& link) {
-  const auto keep = [](std::vector<TimeAt>& rows, const DirectionModel& direction) {
-    for (TimeAt& row : rows) {
-      const Seconds least = row.size * direction.per_byte.low;
-      row.time = {std::max(row.time.value, least), std::max(row.time.low, least), std::max(row.time.high, least)};
-    }
-  };
-  if (link.pageable) {
-    keep(link.pageable->h2d, link.h2d);
-    keep(link.pageable->d2h, link.d2h);
-    keep(link.pageable->both, link.h2d);
-  }
-  if (link.managed) {
-    keep(link.managed->prefetch_h2d, link.h2d);
-    keep(link.managed->prefetch_d2h, link.d2h);
-    keep(link.managed->demand_h2d, link.h2d);
-    for (RateOfThreads& row : link.managed->demand_d2h)
-      row.rate.high = std::max(row.rate.value, std::min(row.rate.high, bandwidth(link.d2h.per_byte.low)));
-  }
-}
-
 /// The measured profile with another link, with the intervals of another machine.
 Profile of_another_machine(std::string_view link, std::string_view gpu) {
   const auto [generation, lanes] = steps_to(link);
-  Profile profile = what_if(what_if(find_profile(measured_profile), generation), lanes);
+  const Profile measured = find_profile(measured_profile);
+  Profile profile = what_if(what_if(measured, generation), lanes);
   profile.gpus.resize(1);
   profile.gpus.front().name = gpu;
   profile.links.resize(1);
+  // The host limits these, so that they are those of another host and not in proportion to the link.
+  profile.links.front().pageable = measured.links.front().pageable;
+  profile.links.front().managed = measured.links.front().managed;
   profile.peers.clear();
   const double limit = pcie_link_rate(std::string(link));
   const auto share = [&](const DirectionModel& way) { return bandwidth(way.per_byte.value).bytes_per_second / limit; };
@@ -123,7 +102,8 @@ Profile of_another_machine(std::string_view link, std::string_view gpu) {
   const double d2h = share(profile.links.front().d2h);
   for_each_parameter(
       profile, [&](const ParameterInfo& info, auto& interval) { widen(interval, width_of(info.tag.term, h2d, d2h)); });
-  keep_to_link(profile.links.front());
+  for_each_unpinned(profile.links.front(),
+                    [](auto& rows, const DirectionModel& pinned) { no_faster_than(rows, pinned); });
   for (const char* way : {"h2d", "d2h"})
     profile.missing.push_back({fmt::format("links[0].{}.per_byte", way),
                                fmt::format("nobody has measured it; assuming the share of the link's limit that copies "
@@ -147,8 +127,7 @@ std::optional<Profile> derived_profile(std::string_view name, std::string_view l
   profile.source = fmt::format(
       "memory, SMs, peak rates and link of the GPU as NVIDIA publishes them; copies reach the share of the link's "
       "limit "
-      "that they reach in profile {}; other times are those of that profile, within a factor of {:.0f}, and those of "
-      "pageable and managed memory also in proportion to the link",
+      "that they reach in profile {}, and other times are those of that profile, within a factor of {:.0f}",
       measured_profile, apart);
   return profile;
 }

@@ -11,12 +11,10 @@ namespace shiplap {
 /// The profile of a machine with one GPU of this name, as the driver or `published_gpu_names` has it. Its origin is
 /// `derived`. Memory, SMs, rates of memory and arithmetic, generation and width of the link are published. Copies of
 /// pinned memory reach the share of the link's limit that those of the built-in profile h100 reach; the interval goes
-/// from the limit to 72 % of it. All other times and rates are those of h100, with intervals of a factor of two to
-/// either side. Other GPUs and moves of scattered blocks are missing. nullopt for a GPU that is not known, or that has
-/// no PCIe link.
-/// Copies of pageable memory and moves of managed memory are those of h100 too, no faster than the link, and their
-/// intervals also hold times in proportion to the link. `link` ("8.0 GT/s PCIe x8") is the link of a machine that is
-/// known; "": the fastest one that the GPU can have.
+/// from the limit to `sound_share_of_link` of it. All other times and rates are those of h100, with intervals of a
+/// factor of two to either side, and those of pageable and managed memory are no faster than the link. Other GPUs and
+/// moves of scattered blocks are missing. `link` ("8.0 GT/s PCIe x8") is the link of a machine that is known; "": the
+/// fastest one that the GPU can have. nullopt for a GPU that is not known, or that has no PCIe link.
 std::optional<Profile> derived_profile(std::string_view gpu, std::string_view link = {});
 
 /// The profile of a machine with a GPU of which no more than the name is known. Its origin is `assumed`. All is as in a

@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "shiplap/core/enum_names.hpp"
+#include "shiplap/profile/link_rows.hpp"
 
 namespace shiplap {
 namespace {
@@ -61,18 +62,10 @@ void clear_host(Profile& profile) {
       row.time = Interval<Seconds>::exact(std::min(row.time.value, pinned));
     }
   };
-  for (LinkModel& link : profile.links) {
-    if (link.pageable) {
-      as_pinned(link.pageable->h2d, link.h2d);
-      as_pinned(link.pageable->d2h, link.d2h);
-      as_pinned(link.pageable->both, link.h2d);
-    }
-    if (link.managed) {
-      as_pinned(link.managed->prefetch_h2d, link.h2d);
-      as_pinned(link.managed->prefetch_d2h, link.d2h);
-      as_pinned(link.managed->demand_h2d, link.h2d);
-    }
-  }
+  for (LinkModel& link : profile.links)
+    for_each_unpinned(link, [&](auto& rows, const DirectionModel& pinned) {
+      if constexpr (std::is_same_v<decltype(rows), std::vector<TimeAt>&>) as_pinned(rows, pinned);
+    });
   for_each_parameter(profile, []<class T>(const ParameterInfo& info, Interval<T>& interval) {
     if constexpr (std::is_same_v<T, Bandwidth>)
       if (info.tag.term == CostTerm::host) stretch(interval, 1 / beyond_measure);

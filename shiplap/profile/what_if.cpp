@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/profile/link_rows.hpp"
 #include "shiplap/profile/parameter_table.hpp"
 #include "shiplap/profile/topology.hpp"
 #include "shiplap/profile/variation.hpp"
@@ -127,19 +128,8 @@ void limit_by_link(std::vector<RateOfThreads>& rows, double faster, PerByte copi
 }
 
 void limit_by_link(LinkModel& link, double faster) {
-  const PerByte h2d = link.h2d.per_byte.value;
-  const PerByte d2h = link.d2h.per_byte.value;
-  if (link.pageable) {
-    limit_by_link(link.pageable->h2d, faster, h2d);
-    limit_by_link(link.pageable->d2h, faster, d2h);
-    limit_by_link(link.pageable->both, faster, std::max(h2d, d2h));
-  }
-  if (link.managed) {
-    limit_by_link(link.managed->prefetch_h2d, faster, h2d);
-    limit_by_link(link.managed->prefetch_d2h, faster, d2h);
-    limit_by_link(link.managed->demand_h2d, faster, h2d);
-    limit_by_link(link.managed->demand_d2h, faster, d2h);
-  }
+  for_each_unpinned(
+      link, [faster](auto& rows, const DirectionModel& pinned) { limit_by_link(rows, faster, pinned.per_byte.value); });
 }
 
 /// Removes the times of scattered blocks, and the reasons that named absent ones among them.

@@ -143,9 +143,7 @@ Cell step_cell(const Interval<Seconds>& time, bool is_bound) {
   // An assumed link may be slower by more than it may be faster.
   const Seconds up = time.high - time.value;
   const Seconds down = time.value - time.low;
-  if (std::max(up, down) > 1.2 * std::min(up, down))
-    return {fmt::format("{} ({} to {})", to_string(time.value), to_string(time.low), to_string(time.high)),
-            time.value.count()};
+  if (std::max(up, down) > 1.2 * std::min(up, down)) return {with_ends(time), time.value.count()};
   return time_cell(time);
 }
 

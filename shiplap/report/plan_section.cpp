@@ -221,9 +221,10 @@ std::string when_it_pays(const MemoryWay& left, const MemoryWay& registered) {
   const auto runs = [&](Seconds gain) { return std::ceil((registered.setup_time - left.setup_time) / gain); };
   if (now.high <= then.low) return "it never pays";
   const double earliest = runs(now.high - then.low);
-  const std::string latest = now.low > then.high
-                                 ? fmt::format("after {:.0f} to {:.0f} runs", earliest, runs(now.low - then.high))
-                                 : fmt::format("after {:.0f} runs at the earliest, or never", earliest);
+  const std::string latest =
+      now.low > then.high
+          ? fmt::format("after {:.0f} to {:.0f} runs", earliest, runs(now.low - then.high))
+          : fmt::format("after {} at the earliest, or never", counted(static_cast<std::size_t>(earliest), "run"));
   return fmt::format("by the intervals it pays {}", latest);
 }
 

@@ -10,8 +10,8 @@
 namespace shiplap {
 namespace {
 
-/// Size of the pieces. The caches of a CPU do not hold many larger ones, and a copy engine takes longer for the bytes
-/// of smaller ones.
+/// Size of the pieces. Larger pieces do not stay in the caches of a CPU, and a copy engine moves smaller pieces more
+/// slowly.
 constexpr Bytes usual_piece = 2_MiB;
 /// Most pieces of a chunk. They are larger in larger chunks, so that no schedule becomes long by its pieces.
 constexpr std::uint64_t most_pieces = 64;

@@ -44,7 +44,8 @@ TEST_F(Advise, shows_what_each_change_saves_and_how_it_is_done) {
   EXPECT_THAT(shown.out, HasSubstr("profile h100 and the recorded"));
 }
 
-// Of a GPU that nobody has measured the link is the recording's own, or assumed and said to be.
+// The link of a GPU that nobody has measured is as recorded. Where the recording does not tell it, the first line says
+// that it is assumed.
 TEST_F(Advise, is_given_for_gpus_that_have_no_measured_profile) {
   const auto recorded_on = [this](const std::string& gpu) {
     std::string text = read(SHIPLAP_SOURCE_DIR "/tests/advise/recordings/saxpy.jsonl");

@@ -59,6 +59,16 @@ TEST(DerivedProfile, moves_pageable_and_managed_memory_no_faster_than_its_link) 
   expect_slower(link.managed->demand_h2d);
 }
 
+TEST(DerivedProfile, has_times_of_pageable_memory_within_a_factor_of_two_of_the_measured_ones) {
+  const std::vector<TimeAt> derived = derived_profile("NVIDIA B200")->links.at(0).pageable->d2h;
+  const std::vector<TimeAt> measured = find_profile("h100").links.at(0).pageable->d2h;
+  ASSERT_EQ(derived.size(), measured.size());
+  for (std::size_t i = 0; i < derived.size(); ++i) {
+    EXPECT_EQ(derived[i].time.value, measured[i].time.value) << "copies of pinned memory are faster on both";
+    EXPECT_NEAR(derived[i].time.high / measured[i].time.high, 2, 1e-9);
+  }
+}
+
 TEST(DerivedProfile, of_each_gpu_that_is_known_can_be_written_and_read_again) {
   std::size_t count = 0;
   for (const std::string& name : published_gpu_names()) {
