@@ -31,18 +31,22 @@
 namespace shiplap::cli {
 namespace {
 
-std::string workload_help() {
+/// What can be given as WORKLOAD.
+std::string forms_of_workloads() {
   std::vector<std::string> names;
-  std::string list = "Built-in workloads and their parameters:\n";
-  for (const WorkloadHelp& w : built_in_workloads()) {
-    names.push_back(w.name);
-    list += fmt::format("  {:<12}  {}\n  {:<12}  {}\n", w.name, w.summary, "", w.parameters);
-  }
-  list.pop_back();
+  for (const WorkloadHelp& w : built_in_workloads()) names.push_back(w.name);
   return fmt::format(
       "WORKLOAD is {}, with parameters as in saxpy:n=64Mi, or a .json file, or stated by hand: --in 1GiB --out 512MiB "
-      "--kernel 12ms. Sizes are binary (64MiB), and 1GB is decimal. --help-all lists all parameters.\n\n{}",
-      fmt::join(names, ", "), list);
+      "--kernel 12ms. Sizes are binary (64MiB), and 1GB is decimal. --help-all lists all parameters.",
+      fmt::join(names, ", "));
+}
+
+std::string workload_help() {
+  std::string list = "Built-in workloads and their parameters:\n";
+  for (const WorkloadHelp& w : built_in_workloads())
+    list += fmt::format("  {:<12}  {}\n  {:<12}  {}\n", w.name, w.summary, "", w.parameters);
+  list.pop_back();
+  return forms_of_workloads() + "\n\n" + list;
 }
 
 /// The divisors of `items` next to `chunks`, below and above. `chunks` lies between 1 and `items`.
@@ -178,7 +182,7 @@ Workload workload_of(const WorkloadFlags& flags) {
                                  : !flags.item.empty()   ? "--item"
                                                          : "--halo"));
   } else {
-    throw UsageError("WORKLOAD is missing.\n" + workload_help());
+    throw UsageError("WORKLOAD is missing. " + forms_of_workloads());
   }
   if (!flags.memory.empty()) put_into(workload, parse_array_memory(flags.memory));
   if (flags.reads) read_inputs(workload, *flags.reads);

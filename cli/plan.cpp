@@ -74,17 +74,16 @@ std::string program(Workload workload, const Plan& plan) {
                        .predicted = plan.chosen.predicted});
 }
 
-/// What is left out without --all, as in "--all: 8 candidates and what they do, lost time, 2 refused strategies, 1
-/// assumption".
+/// What other options add, as in "--all shows 8 candidates, lost time, 2 refused, 1 assumption; --emit cuda writes a
+/// program."
 std::string what_all_adds(const Ranking& ranking) {
   const auto counted = [](std::size_t n, const char* one, const char* several) {
     return fmt::format("{} {}", n, n == 1 ? one : several);
   };
-  std::string what = counted(ranking.candidates.size(), "candidate", "candidates") + " and what they do, lost time";
-  if (const std::size_t n = ranking.refused.size(); n > 0)
-    what += ", " + counted(n, "refused strategy", "refused strategies");
+  std::string what = counted(ranking.candidates.size(), "candidate", "candidates") + ", lost time";
+  if (const std::size_t n = ranking.refused.size(); n > 0) what += ", " + fmt::format("{} refused", n);
   if (const std::size_t n = ranking.assumptions.size(); n > 0) what += ", " + counted(n, "assumption", "assumptions");
-  return "--all shows " + what + ".";
+  return "--all shows " + what + "; --emit cuda writes a program.";
 }
 
 }  // namespace
@@ -124,7 +123,8 @@ void run_plan(const PlanFlags& flags) {
   }
   document::Section section = document::plan_section(plan_view(made));
   if (!lacking.empty())
-    section.headlines.insert(section.headlines.begin(), {.sentence = lacking + ".", .judgement = Judgement::bad});
+    section.headlines.insert(opened.node.device ? section.headlines.end() : section.headlines.begin(),
+                             {.sentence = lacking + ".", .judgement = Judgement::bad});
   print(document::text(section, style_of_stdout(), detail));
   if (!flags.all) print("\n" + wrap(what_all_adds(made.ranking), style_of_stdout().width) + "\n");
   show_simulation(opened, flags.node, false);

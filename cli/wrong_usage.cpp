@@ -69,14 +69,17 @@ bool is_name_of_device(std::string_view argument) {
   return argument.starts_with("cuda:") || argument.starts_with("virtual:");
 }
 
+bool is_built_in_profile(std::string_view argument) {
+  const auto profiles = built_in_profiles();
+  return std::ranges::find(profiles, argument) != profiles.end();
+}
+
 [[noreturn]] void refuse(std::string_view parent, std::string_view given, const std::vector<std::string>& known) {
   std::vector<std::string> meant = names_like(given, known);
   if (parent == "shiplap")
     for (const auto& [other, command] : other_names)
       if (given == other) meant.emplace_back(command);
-  if (const auto profiles = built_in_profiles();
-      parent == "profiles" && std::ranges::find(profiles, given) != profiles.end())
-    meant.push_back("show " + std::string(given));
+  if (parent == "profiles" && is_built_in_profile(given)) meant.push_back("show " + std::string(given));
   throw UsageError(fmt::format("there is no command \"{} {}\"; {}", parent, given,
                                meant.empty() ? fmt::format("the commands are {}", fmt::join(known, ", "))
                                              : fmt::format("did you mean {} ({} --help lists all commands)?",
@@ -156,7 +159,11 @@ std::string message_on_unexpected(const CLI::App& program) {
       hint += meant.empty() ? did_you_mean(name, known) : fmt::format("did you mean {}? ", fmt::join(meant, " or "));
     } else if (is_name_of_device(argument) && std::ranges::find(known, "--device") != known.end()) {
       hint += fmt::format("did you mean --device {}? ", argument);
+    } else if (is_built_in_profile(argument) && std::ranges::find(known, "--profile") != known.end()) {
+      hint += fmt::format("did you mean --profile {}? ", argument);
     }
+  if (const CLI::Option* recording = command.get_option_no_throw("recording"); recording != nullptr && hint.empty())
+    hint = fmt::format("did you mean shiplap advise -- {} {}? ", recording->as<std::string>(), fmt::join(given, " "));
   if (!hint.empty()) hint = "; " + hint.substr(0, hint.size() - 1);
   return fmt::format("\"{}\" is not expected here{} {}", fmt::join(given, " "), hint, where_help_is(program));
 }
@@ -172,9 +179,12 @@ std::string message_on_wrong_usage(const CLI::App& program, const CLI::ParseErro
                                                              : message_on_missing(command, option) + help;
   }
   if (const CLI::Option* wanting = command.get_option_no_throw(option);
-      wanting != nullptr && error.get_name() == "ArgumentMismatch")
+      wanting != nullptr && error.get_name() == "ArgumentMismatch") {
+    if (const std::size_t given = wanting->count(); given > 1)
+      return fmt::format("{} is given {} times; give it once{}", option, given, help);
     return fmt::format("{} needs a value, {}: {}{}", option, wanting->get_type_name(), wanting->get_description(),
                        help);
+  }
   if (error.get_name() == "ValidationError" && message.find(" not in ") != std::string::npos)
     return message_on_value(option, message) + help;
   return message + help;

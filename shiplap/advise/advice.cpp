@@ -21,6 +21,16 @@ constexpr double least_uncertainty = 0.15;
 /// A rule that comes later must make the step shorter than this fraction, or the earlier and simpler one is taken.
 constexpr double clearly_faster = 0.995;
 
+/// Where steps hold less of the GPU's work than this, the whole program tells more.
+constexpr double least_coverage = 0.5;
+/// Where they hold this much, and nothing is to be gained in them, nothing is in the whole program.
+constexpr double nearly_all = 0.95;
+
+/// A change of unknown gain for which the recording speaks comes first where at best it saves this fraction of the step
+/// or more, and so many times as much as any change whose gain is predicted.
+constexpr double worth_a_bound_first = 0.25;
+constexpr double far_better = 1.5;
+
 /// A change that can be tried.
 struct Trial {
   const Rule* rule = nullptr;
@@ -92,16 +102,18 @@ class Advisor {
         step_(advised.step),
         time_(advised.recorded.time) {}
 
-  void take_all() {
+  /// Returns the step with all changes.
+  ProgramStep take_all() && {
     if (!options_.only.empty()) {
       take_only();
     } else {
-      while (take_best(false)) {
-      }
-      while (take_best(true)) {
-      }
+      const bool first = is_bound_far_better();
+      for (const bool bounds : {first, !first})
+        while (take_best(bounds)) {
+        }
     }
     if (!advised_.advice.empty()) advised_.advised = simulated_step(step_, profile_);
+    return std::move(step_);
   }
 
  private:
@@ -116,7 +128,17 @@ class Advisor {
     }
   }
 
-  bool take_best(bool bounds) {
+  /// Whether a change of unknown gain may save far more than any change whose gain is predicted.
+  bool is_bound_far_better() const {
+    const std::optional<Trial> bound = best_of(true);
+    if (!bound || !bound->change.is_likely) return false;
+    const std::optional<Trial> predicted = best_of(false);
+    const Seconds saved = predicted ? time_ - predicted->time : Seconds{0};
+    return time_ - bound->time > std::max(far_better * saved, worth_a_bound_first * time_);
+  }
+
+  /// The change that leaves the shortest step, among those whose gain is predicted or those for which it is a bound.
+  std::optional<Trial> best_of(bool bounds) const {
     std::optional<Trial> best;
     for (const Rule& rule : rules()) {
       if (std::ranges::find(taken_, &rule) != taken_.end()) continue;
@@ -126,6 +148,11 @@ class Advisor {
       if (trial && trial->change.bound == bounds && (!best || trial->time < best->time * clearly_faster))
         best = std::move(trial);
     }
+    return best;
+  }
+
+  bool take_best(bool bounds) {
+    std::optional<Trial> best = best_of(bounds);
     if (!best || time_ - best->time < advised_.recorded.time * options_.least_gain) return false;
     add(*best);
     return true;
@@ -138,7 +165,8 @@ class Advisor {
                   .allowed_if = best.change.allowed_if,
                   .how = {best.rule->how.begin(), best.rule->how.end()},
                   .once = best.change.once,
-                  .bound = best.change.bound,
+                  // What stands on a bound is one.
+                  .bound = best.change.bound || (!advised_.advice.empty() && advised_.advice.back().bound),
                   .step = in_program(alone ? *alone : best),
                   .needs_before = !alone,
                   .with_before = in_program(best)};
@@ -186,7 +214,40 @@ class Advisor {
   std::vector<const Rule*> taken_;
 };
 
-std::string limit_of(const SimulatedStep& step) {
+/// The name of a kernel without its parameters and those of its template: "add" for "void add<float>(float*, int)".
+std::string_view without_parameters(std::string_view name) {
+  constexpr std::string_view result = "void ";
+  if (name.starts_with(result)) name.remove_prefix(result.size());
+  return name.substr(0, std::max<std::size_t>(1, name.find_first_of("<(")));
+}
+
+/// The kernel that takes longest, where it has fewer blocks than the GPU has SMs; "" where it fills the GPU.
+std::string few_blocks(const ProgramStep& step, const Profile& profile) {
+  const StepOp* longest = nullptr;
+  for (const StepOp& op : step.ops)
+    if (op.kind == StepOp::Kind::kernel && (longest == nullptr || op.time > longest->time)) longest = &op;
+  if (longest == nullptr || !longest->is_one_kernel || profile.gpus.empty()) return "";
+  const unsigned sms = profile.gpus.front().sm_count;
+  if (longest->grid >= sms) return "";
+  const auto counted = [](std::uint64_t count, const char* noun) {
+    return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+  };
+  return fmt::format(" The longest, {}, has {} of {} for {} SMs: with more it would be faster.",
+                     without_parameters(longest->name), counted(longest->grid, "block"),
+                     counted(longest->threads, "thread"), sms);
+}
+
+/// The part of the host's time in a step that it spends in calls of CUDA and not in the program's own code.
+double part_in_calls(const ProgramStep& step) {
+  Seconds calls{0}, own{0};
+  for (const StepOp& op : step.ops) {
+    calls += op.call + op.returning + op.allocating;
+    own += op.host_before - op.allocating;
+  }
+  return calls > Seconds{0} ? calls / (calls + own) : 0;
+}
+
+std::string limit_of(const SimulatedStep& step, const ProgramStep& program, const Profile& profile) {
   const Timeline& timeline = step.timeline;
   const auto busy = [&](Engine engine) {
     return timeline.makespan > Seconds{0} ? busy_time(timeline, engine) / timeline.makespan : 0;
@@ -196,16 +257,22 @@ std::string limit_of(const SimulatedStep& step) {
   const double out = busy(Engine::copy_d2h);
   const double host = busy(Engine::host);
   const double most = std::max({kernels, in, out, host});
-  if (most == kernels) return fmt::format("Kernels are busy for {:.0f} % of the time.", kernels * 100);
-  if (most == host)
-    return fmt::format("The program's own code on the host is busy for {:.0f} % of the time.", host * 100);
+  if (most == kernels)
+    return fmt::format("Kernels are busy for {:.0f} % of the time.{}", kernels * 100, few_blocks(program, profile));
+  if (most == host) {
+    const double calls = part_in_calls(program);
+    return fmt::format("The host is busy for {:.0f} % of the time, {:.0f} % of it in calls of CUDA{}.", host * 100,
+                       calls * 100,
+                       calls < 0.5 ? " and the rest in the program's own code"
+                                   : ": fewer and larger kernels and copies, or a graph of them, would take less");
+  }
   return fmt::format("Copies {} are busy for {:.0f} % of the time.", in > out ? "to the GPU" : "to the host",
                      std::max(in, out) * 100);
 }
 
-}  // namespace
-
-Advised advise(const Recording& recording, const Profile& profile, const AdviseOptions& options) {
+/// The advice for these steps, or none where nothing is known of them.
+Advised advice_for(const Recording& recording, const std::optional<Steps>& steps, const Profile& profile,
+                   const AdviseOptions& options) {
   Advised advised{};
   advised.program = printable(recording.program);
   advised.gpu = printable(recording.gpu);
@@ -213,10 +280,6 @@ Advised advise(const Recording& recording, const Profile& profile, const AdviseO
   advised.profile = profile.name;
   advised.link = {.rates = options.link.rates, .assumed = {}, .is_recorded = options.link.is_recorded};
   advised.inferred_waits = recording.has_inferred_waits;
-  if (submitted_order(recording).empty())
-    throw Error("the recording has no copy and no kernel: the program did not use a GPU while it was recorded");
-  std::optional<Steps> steps = find_steps(recording, options.range);
-  if (!steps && options.range.empty()) steps = whole_program(recording);
   if (!steps) {
     advised.refused = fmt::format("There is no NVTX range \"{}\" with work of a GPU in it.", options.range);
     return advised;
@@ -244,7 +307,7 @@ Advised advise(const Recording& recording, const Profile& profile, const AdviseO
   }
   advised.recorded = simulated_step(advised.step, profile);
   advised.fidelity = advised.recorded.time / advised.step.time.value - 1;
-  advised.limit = limit_of(advised.recorded);
+  advised.limit = limit_of(advised.recorded, advised.step, profile);
   const double ops_per_second = static_cast<double>(advised.step.ops.size()) / advised.step.time.value.count();
   advised.slowed_by_recording = advised.fidelity < 0 && ops_per_second > options.ops_per_second;
   const double shortest = advised.slowed_by_recording ? options.largest_slowdown : options.largest_infidelity;
@@ -255,9 +318,26 @@ Advised advise(const Recording& recording, const Profile& profile, const AdviseO
         to_string(advised.recorded.time), to_string(advised.step.time.value), advised.fidelity * 100);
     return advised;
   }
-  Advisor(advised, profile, options).take_all();
-  if (advised.advised) advised.limit = limit_of(*advised.advised);
+  const ProgramStep after = Advisor(advised, profile, options).take_all();
+  if (advised.advised) advised.limit = limit_of(*advised.advised, after, profile);
   return advised;
+}
+
+}  // namespace
+
+Advised advise(const Recording& recording, const Profile& profile, const AdviseOptions& options) {
+  if (submitted_order(recording).empty())
+    throw Error("the recording has no copy and no kernel: the program did not use a GPU while it was recorded");
+  const std::optional<Steps> steps = find_steps(recording, options.range);
+  if (!options.range.empty()) return advice_for(recording, steps, profile, options);
+  const std::optional<Steps> whole = whole_program(recording);
+  if (!steps) return advice_for(recording, whole, profile, options);
+  const bool may_be_whole = steps->coverage < nearly_all && whole->ops <= options.most_ops_once && options.only.empty();
+  if (may_be_whole && steps->coverage < least_coverage) return advice_for(recording, whole, profile, options);
+  Advised of_steps = advice_for(recording, steps, profile, options);
+  if (!may_be_whole || !of_steps.advice.empty()) return of_steps;
+  Advised of_whole = advice_for(recording, whole, profile, options);
+  return of_whole.advice.empty() ? of_steps : of_whole;
 }
 
 }  // namespace shiplap

@@ -37,7 +37,7 @@ struct Advised {
   LinkNote link;                         ///< AdviseOptions::link, and `assumed` only where a predicted step uses it
   bool inferred_waits = false;           ///< Recording::has_inferred_waits
   ProgramStep step;                      ///< the typical step, as recorded
-  double coverage = 0;                   ///< fraction of the recorded ops that are in steps
+  double coverage = 0;                   ///< Steps::coverage
   std::vector<StepLevel> levels;         ///< Steps::levels
   Seconds initialisation{0};             ///< time before the first op and in first launches, which no step contains
   double fidelity = 0;                   ///< simulated time of the recorded step over its recorded time, minus 1
@@ -64,11 +64,12 @@ struct AdviseOptions {
 };
 
 /// Finds the typical step, simulates it, and tries the rules: the change that saves most is taken, and then the one
-/// that saves most together with it, and so on. Changes whose time is only a bound come after all others. A program in
-/// which nothing repeats is its own step: rules that need another step are left out, and what a change costs once
-/// counts. When the simulated step is not as long as the recorded one, `refused` says so and there is no advice. Throws
-/// Error when the recording has no work of a GPU, and UsageError for the name of a rule that does not exist or does not
-/// apply.
+/// that saves most together with it, and so on. Changes whose time is only a bound come after all others, unless the
+/// recording speaks for one that may save far more; then all that follow are bounds. A program in which nothing repeats
+/// is its own step, and so is one whose steps hold less than half of the GPU's work, or get no advice while more
+/// happens outside them: rules that need another step are left out, and what a change costs once counts. When the
+/// simulated step is not as long as the recorded one, `refused` says so and there is no advice. Throws Error when the
+/// recording has no work of a GPU, and UsageError for the name of a rule that does not exist or does not apply.
 Advised advise(const Recording&, const Profile&, const AdviseOptions& = {});
 
 }  // namespace shiplap

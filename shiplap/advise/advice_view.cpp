@@ -117,7 +117,8 @@ void describe(V& v, R& view) {
   v.field("steps", view.steps, "number of recorded steps of this kind; 0: no step was found");
   v.field("ops", view.ops, "copies, kernels and waits of a step");
   v.added("work", view.work, "what a step does");
-  v.field("coverage", view.coverage, "fraction of the recorded copies and kernels that are in steps", InUnit{"1"});
+  v.field("coverage", view.coverage, "fraction of the recorded time of copies and kernels that is in steps",
+          InUnit{"1"});
   v.added("levels", view.levels, "steps that nest, such as epochs and batches, from the largest to the smallest");
   v.added("left_out", view.left_out, "rules that do not hold because the step was recorded once; else empty");
   v.added("initialisation", view.initialisation,

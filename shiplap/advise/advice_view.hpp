@@ -36,7 +36,7 @@ struct AdviceView {
   std::uint64_t steps = 0;                          ///< number of recorded steps of this kind; 0: no step was found
   std::uint64_t ops = 0;                            ///< copies, kernels and waits of a step
   std::optional<StepWork> work{};                   ///< what a step does; nullopt in files that do not have it
-  double coverage = 0;                              ///< fraction of the recorded copies and kernels that are in steps
+  double coverage = 0;                              ///< fraction of the recorded time on the GPU that is in steps
   std::vector<StepLevel> levels{};                  ///< nested steps from the largest to the smallest
   std::vector<std::string> left_out{};              ///< rules that a step without another one cannot have
   Seconds initialisation{0};                        ///< time before the first op and in first launches

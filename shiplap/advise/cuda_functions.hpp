@@ -39,4 +39,7 @@ bool is_query(std::string_view name);
 /// Whether the function allocates, frees, pins or unpins memory.
 bool manages_memory(std::string_view name);
 
+/// Whether the function frees memory when all work of the GPU has ended, and the host waits for that.
+bool waits_for_all_work(std::string_view name);
+
 }  // namespace shiplap

@@ -72,7 +72,7 @@ class OpMaker {
     else if (call.order != nullptr)
       add_order(call, thread);
     else if (manages_memory(call.record->function))
-      thread.allocating += between(call.record->time.start, call.record->time.end);
+      add_management(call, thread);
   }
   PlacedOps take() { return {std::move(ops_), std::move(op_of_record_)}; }
 
@@ -160,6 +160,7 @@ class OpMaker {
       op.copies_to_host = std::ranges::any_of(call.work, [&](std::size_t record) { return is_copy_to_host(record); });
     } else if (const auto* kernel = std::get_if<RecordedKernel>(&recording_.records[call.work.front()])) {
       op.name = printable(kernel->name);
+      op.is_one_kernel = true;
       op.grid = kernel->blocks;
       op.threads = kernel->threads;
     }
@@ -358,6 +359,27 @@ class OpMaker {
     placed.op.returning = between(waited, placed.call.end);
     placed.after = std::move(*awaited);
     ops_.push_back(std::move(placed));
+  }
+
+  /// A call that frees memory waits for all work first. The rest of it, and any other such call, is host time.
+  void add_management(const Call& call, Thread& thread) {
+    const Nanoseconds& time = call.record->time;
+    std::vector<std::size_t> running;
+    std::uint64_t waited = time.start;
+    if (waits_for_all_work(call.record->function))
+      for (const auto& [stream, op] : last_of_stream_)
+        if (ops_[op].end > time.start && ops_[op].end <= time.end) {
+          running.push_back(op);
+          waited = std::max(waited, ops_[op].end);
+        }
+    if (!running.empty()) {
+      PlacedOp placed = begun(call, thread);
+      placed.op.kind = StepOp::Kind::wait;
+      placed.after = each_once(std::move(running));
+      ops_.push_back(std::move(placed));
+      thread.last_end = waited;
+    }
+    thread.allocating += between(waited, time.end);
   }
 
   const Recording& recording_;

@@ -151,13 +151,14 @@ class StepBuilder {
   }
 
   void note_times(ProgramStep& step) const {
-    std::vector<double> times, to_device, to_host, on_device, on_host;
+    std::vector<double> times, moves, to_device, to_host, on_device, on_host;
     for (std::size_t p = 0; p < parts_.size(); ++p) {
       const Part& part = parts_[p];
       if (!counts_[p] || part.end >= all_.size()) continue;
       const Nanoseconds span{all_[part.first].start, std::max(all_[part.first].start, all_[part.end].start)};
       times.push_back(std::max(Seconds{0}, between(span.start, span.end) - initialising_in(part)).count());
       const StepMigrations moved = migrations_in(span);
+      moves.push_back(static_cast<double>(moved.moves_to_device));
       to_device.push_back(static_cast<double>(moved.to_device.count));
       to_host.push_back(static_cast<double>(moved.to_host.count));
       on_device.push_back(moved.on_device.count());
@@ -166,7 +167,7 @@ class StepBuilder {
     if (times.empty()) return;
     step.time = {Seconds{median(times)}, Seconds{quantile(times, 0.25)}, Seconds{quantile(times, 0.75)}};
     for (const double time : times) step.total += Seconds{time};
-    step.migrations = {Bytes{static_cast<std::uint64_t>(median(to_device))},
+    step.migrations = {static_cast<std::size_t>(median(moves)), Bytes{static_cast<std::uint64_t>(median(to_device))},
                        Bytes{static_cast<std::uint64_t>(median(to_host))}, Seconds{median(on_device)},
                        Seconds{median(on_host)}};
   }
@@ -201,6 +202,7 @@ class StepBuilder {
     const auto first = std::ranges::lower_bound(migrations_, span.start, {}, start);
     const auto last = std::ranges::lower_bound(first, migrations_.end(), span.end, {}, start);
     for (const RecordedMigration* migration : std::span(first, last)) {
+      moved.moves_to_device += migration->to_device ? 1 : 0;
       (migration->to_device ? moved.to_device : moved.to_host) += migration->size;
       (migration->to_device ? moved.on_device : moved.on_host) += between(migration->time.start, migration->time.end);
     }

@@ -57,6 +57,7 @@ struct StepOp {
   bool is_gathered = false;     ///< copy: the host gathers the bytes before it, which `host_before` contains
   bool same_content = false;    ///< copy: the bytes of all recorded steps were probably the same
   bool same_address = false;    ///< copy: the host address was the same in all recorded steps
+  bool is_one_kernel = false;   ///< kernel: whether it is no fill, copy within device memory or graph
   std::uint64_t grid = 1;       ///< kernel: thread blocks
   std::uint32_t threads = 256;  ///< kernel: threads of a block
   Bytes reads_host{};           ///< kernel: bytes that it reads from mapped host memory (zero-copy)
@@ -66,10 +67,11 @@ struct StepOp {
 
 /// Managed memory that moved by page faults in a step, in the median.
 struct StepMigrations {
-  Bytes to_device;       ///< bytes that moved to the GPU
-  Bytes to_host;         ///< bytes that moved to the host
-  Seconds on_device{0};  ///< time in which pages moved to the GPU
-  Seconds on_host{0};    ///< time in which pages moved to the host
+  std::size_t moves_to_device = 0;  ///< number of times that pages moved to the GPU
+  Bytes to_device;                  ///< bytes that moved to the GPU
+  Bytes to_host;                    ///< bytes that moved to the host
+  Seconds on_device{0};             ///< time in which pages moved to the GPU
+  Seconds on_host{0};               ///< time in which pages moved to the host
 };
 
 /// The step.

@@ -10,10 +10,10 @@ namespace shiplap {
 
 /// What people must know of the link that predictions have.
 struct LinkNote {
-  std::string rates;  ///< median rates of the largest copies: "13.1 GB/s to the GPU from pinned memory"; "": none
+  std::string rates{};  ///< median rates of the largest copies: "13.1 GB/s to the GPU from pinned memory"; "": none
   /// Whose link it is, where it is not that of the recording: "the link of profile h100", "an assumed link
   /// (8.0 GT/s PCIe x16)"; "": the recorded one.
-  std::string assumed;
+  std::string assumed{};
   bool is_recorded = false;  ///< whether large copies of pinned memory tell how fast the recorded link is
 };
 

@@ -122,6 +122,9 @@ Recording read_file_of_text(const fs::path& file) {
 
 Recording read_recording_file(const fs::path& file) {
   std::error_code unknown;
+  if (!fs::exists(file, unknown))
+    throw Error(
+        fmt::format("{0}: there is no such file; to record a program, write `shiplap advise -- {0}`", file.string()));
   if (!fs::is_regular_file(file, unknown)) return read_pipe(file);
   std::ifstream in(file, std::ios::binary);
   if (!in) throw Error(fmt::format("{}: it cannot be read", file.string()));

@@ -20,6 +20,7 @@ struct ChangedStep {
   std::string allowed_if;  ///< what must hold, which no recording can tell, as a sentence
   Seconds once{0};         ///< time that the change costs once
   bool bound = false;      ///< whether the step takes at least as long as predicted, because something is unknown
+  bool is_likely = false;  ///< of a bound: whether the recording speaks for it, so that it may be the first advice
 };
 
 /// How a change is made in a language or library.

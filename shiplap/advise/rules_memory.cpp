@@ -8,8 +8,10 @@
 #include <tuple>
 #include <vector>
 
+#include "shiplap/advise/cuda_functions.hpp"
 #include "shiplap/advise/rules.hpp"
 #include "shiplap/advise/step_edit.hpp"
+#include "shiplap/advise/unread_results.hpp"
 
 namespace shiplap {
 namespace {
@@ -26,6 +28,7 @@ const LinkModel* link_of(const Profile& profile, std::uint32_t gpu) {
 }
 
 bool is_copy(const StepOp& op) { return op.kind == StepOp::Kind::copy; }
+bool is_wait_of_freeing(const StepOp& op) { return op.kind == StepOp::Kind::wait && manages_memory(op.name); }
 bool is_pageable_copy(const StepOp& op) { return is_copy(op) && op.host_memory == MemoryKind::pageable; }
 
 /// Time of pinning arrays of these sizes, each once; 0 where the profile does not know it.
@@ -149,21 +152,41 @@ std::optional<ChangedStep> keep_results_on_gpu(const ProgramStep& step, const Pr
           "The host sends what it has received, unchanged, and reads nothing of it. What it changes or reads "
           "is still copied.",
       .once = Seconds{0},
-      .bound = true};
+      .bound = true,
+      // One array of the size of a result may be any other. Several are hardly, nor what is sent after it was received.
+      .is_likely = by_address || count > 1 || step.once};
 }
 
 std::optional<ChangedStep> allocate_once(const ProgramStep& step, const Profile&) {
-  ChangedStep change{
-      .step = step, .what = {}, .allowed_if = "The sizes do not change, and nobody else needs the memory."};
   Seconds spent{0};
-  for (StepOp& op : change.step.ops) {
+  ProgramStep allocated = step;
+  for (StepOp& op : allocated.ops) {
     spent += op.allocating;
     op.host_before = std::max(Seconds{0}, op.host_before - op.allocating);
     op.allocating = Seconds{0};
   }
-  if (spent < step.time.value * worth_allocating_once) return std::nullopt;
-  change.what = fmt::format("Allocate memory once: each step spends {} in allocating and freeing", to_string(spent));
-  return change;
+  std::size_t waits = 0;
+  StepEdit edit(allocated);
+  UnreadResults results(allocated);
+  for (std::size_t i = 0; i < allocated.ops.size(); ++i) {
+    const bool is_needless = is_wait_of_freeing(allocated.ops[i]) && !results.any() && !results.are_awaited_by(i);
+    results.perform(i);
+    if (is_needless) {
+      edit.leave_out(i);
+      ++waits;
+    } else {
+      edit.keep(i);
+    }
+  }
+  if (waits == 0 && spent < step.time.value * worth_allocating_once) return std::nullopt;
+  return ChangedStep{
+      .step = std::move(edit).finish(),
+      .what = fmt::format(
+          "Allocate memory once: each step spends {} in allocating and freeing{}", to_string(spent),
+          waits == 0 ? ""
+                     : fmt::format(", and waits for the GPU in {} that free{} memory",
+                                   waits == 1 ? "one call" : fmt::format("{} calls", waits), waits == 1 ? "s" : "")),
+      .allowed_if = "The sizes do not change, and nobody else needs the memory."};
 }
 
 std::optional<ChangedStep> pin(const ProgramStep& step, const Profile& profile) {
@@ -251,7 +274,13 @@ std::optional<ChangedStep> prefetch_managed(const ProgramStep& step, const Profi
     }
   const auto& bandwidth = profile.gpus.front().memory_bandwidth;
   const Seconds alone = bandwidth ? moved.to_device / bandwidth->value : Seconds{0};
-  const double shorter = kernels > Seconds{0} ? std::min(1.0, alone / kernels) : 1;
+  // Kernels waited for pages no longer than if these had come one after the other, each by a fault of its own.
+  const Seconds faults = moved.moves_to_device == 0 || managed.demand_h2d.empty()
+                             ? kernels
+                             : time_at(managed.demand_h2d, moved.to_device / moved.moves_to_device) *
+                                   static_cast<double>(moved.moves_to_device);
+  const Seconds without_faults = std::max(alone, kernels - faults);
+  const double shorter = kernels > Seconds{0} ? std::min(1.0, without_faults / kernels) : 1;
   StepEdit edit(step);
   for (std::size_t i = 0; i < step.ops.size(); ++i) {
     if (i == at && moved.to_device.count > 0) edit.add(prefetch(true, moved.to_device, managed.prefetch_h2d));
@@ -272,7 +301,8 @@ std::optional<ChangedStep> prefetch_managed(const ProgramStep& step, const Profi
                           to_string(moved.to_device), to_string(moved.to_host)),
       .allowed_if = "The program knows before the kernel which pages it will touch.",
       .once = Seconds{0},
-      .bound = true};
+      .bound = true,
+      .is_likely = true};
 }
 
 }  // namespace shiplap

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "shiplap/advise/cuda_functions.hpp"
 #include "shiplap/advise/rules.hpp"
 #include "shiplap/advise/step_edit.hpp"
 #include "shiplap/advise/unread_results.hpp"
@@ -136,7 +137,7 @@ std::optional<ChangedStep> drop_waits(const ProgramStep& step, const Profile&) {
     const bool is_last = step.once && std::all_of(step.ops.begin() + static_cast<std::ptrdiff_t>(i), step.ops.end(),
                                                   [](const StepOp& later) { return later.kind == StepOp::Kind::wait; });
     const bool is_needless = op.kind == StepOp::Kind::wait && of_this_step && !op.after.empty() && !results.any() &&
-                             !results.are_awaited_by(i) && !is_last;
+                             !manages_memory(op.name) && !results.are_awaited_by(i) && !is_last;
     results.perform(i);
     if (is_needless) {
       edit.leave_out(i);

@@ -43,6 +43,7 @@ struct SubmittedOp {
   std::size_t record;    ///< index in `Recording::records`
   std::uint64_t time;    ///< begin of its call, or of its work where the call was not recorded; ns
   std::uint64_t on_gpu;  ///< begin of its work; ns
+  std::uint64_t busy;    ///< time of its work; ns
 };
 
 using Calls = std::unordered_map<std::uint64_t, const RecordedCall*>;
@@ -58,7 +59,8 @@ std::vector<SubmittedOp> submitted_ops(const Recording& recording, const Calls& 
   for (std::size_t i = 0; i < recording.records.size(); ++i)
     if (const auto work = work_of(recording.records[i])) {
       const auto call = calls.find(work->call);
-      found.push_back({i, call == calls.end() ? work->time.start : call->second->time.start, work->time.start});
+      found.push_back({i, call == calls.end() ? work->time.start : call->second->time.start, work->time.start,
+                       work->time.end - work->time.start});
     }
   std::ranges::stable_sort(found, {}, &SubmittedOp::time);
   return found;
@@ -79,9 +81,15 @@ struct Token {
   bool is_with_host = true;  ///< whether it is a wait, or a copy from or to the host
 };
 
+/// Whether ops of several streams are of several kinds. They are not where a program makes its streams anew in each
+/// step.
+enum class Streams : std::uint8_t { tell_apart, are_alike };
+
 /// Numbers the kinds of ops.
 class Kinds {
  public:
+  explicit Kinds(Streams streams) : streams_(streams) {}
+
   /// The kind with its size or grid, and its family without.
   std::pair<Kind, Kind> of(const Record& record) {
     Description key{record.index(), {}, 0, 0, 0};
@@ -103,7 +111,9 @@ class Kinds {
  private:
   /// Kind of record, name, size or grid, what else tells kinds apart, and stream.
   using Description = std::tuple<std::size_t, std::string, std::uint64_t, std::uint64_t, std::uint64_t>;
-  static std::uint64_t stream_of(const auto& work) { return std::uint64_t{work.gpu} << 32u | work.stream; }
+  std::uint64_t stream_of(const auto& work) const {
+    return std::uint64_t{work.gpu} << 32u | (streams_ == Streams::are_alike ? 0 : work.stream);
+  }
   static std::uint64_t extent_of(const Record& record) {
     if (const auto* kernel = std::get_if<RecordedKernel>(&record)) return kernel->blocks;
     if (const auto* copy = std::get_if<RecordedCopy>(&record)) return copy->size.count;
@@ -113,6 +123,7 @@ class Kinds {
   static Kind number(std::map<Description, Kind>& known, Description key) {
     return known.try_emplace(std::move(key), static_cast<Kind>(known.size() + 1)).first->second;
   }
+  Streams streams_;
   std::map<Description, Kind> kinds_, families_;
 };
 
@@ -134,9 +145,9 @@ std::vector<std::uint64_t> times_of_waits(const Recording& recording, const Call
 }
 
 std::vector<Token> tokens_of(const Recording& recording, const std::vector<SubmittedOp>& submitted,
-                             const std::vector<std::uint64_t>& waits) {
+                             const std::vector<std::uint64_t>& waits, Streams streams) {
   std::vector<Token> tokens;
-  Kinds kinds;
+  Kinds kinds(streams);
   const auto add = [&](Token token) {
     if (!tokens.empty() && tokens.back().op == token.op) return;
     if (!tokens.empty() && tokens.back().op == wait_of_host)
@@ -350,17 +361,21 @@ std::optional<Steps> steps_of(const std::vector<std::pair<std::size_t, std::size
   for (const auto& [first, last] : parts) sizes.push_back(last - first);
   const std::vector<bool> usual = of_usual_size(sizes);
   std::vector<std::pair<std::uint64_t, std::size_t>> times;  // time and index of each usual step
-  std::size_t covered = 0;
+  std::size_t ops = 0;
+  double busy = 0, all_busy = 0;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const auto& [first, last] = parts[i];
     steps.bounds.push_back(first);
-    covered += last - first;
+    ops += last - first;
+    for (std::size_t op = first; op < last; ++op) busy += static_cast<double>(submitted[op].busy);
     const std::size_t next = i + 1 < parts.size() ? parts[i + 1].first : last - 1;
     const std::uint64_t begin = submitted[first].on_gpu;
     if (usual[i]) times.emplace_back(std::max(submitted[next].on_gpu, begin) - begin, i);
   }
   steps.bounds.push_back(parts.back().second);
-  steps.coverage = static_cast<double>(covered) / static_cast<double>(submitted.size());
+  for (const SubmittedOp& op : submitted) all_busy += static_cast<double>(op.busy);
+  steps.coverage = all_busy > 0 ? busy / all_busy : 1;
+  steps.of_ops = static_cast<double>(ops) / static_cast<double>(submitted.size());
   if (times.size() > 1 && times.back().second + 1 == parts.size()) times.pop_back();  // its end is not known
   std::ranges::sort(times);
   steps.typical = times[times.size() / 2].second;
@@ -392,11 +407,9 @@ std::vector<bool> of_usual_size(const std::vector<std::size_t>& sizes) {
   return usual;
 }
 
-std::optional<Steps> find_steps(const Recording& recording, std::string_view range) {
-  const Calls calls = calls_of(recording);
-  const std::vector<SubmittedOp> submitted = submitted_ops(recording, calls);
-  if (!range.empty()) return steps_of(parts_in(recording, submitted, range), submitted);
-  const std::vector<Token> tokens = tokens_of(recording, submitted, times_of_waits(recording, calls));
+namespace {
+
+std::optional<Steps> steps_by(const std::vector<Token>& tokens, const std::vector<SubmittedOp>& submitted) {
   std::vector<Cut> cuts = cuts_of(tokens);
   Likeness likeness(tokens);
   for (Cut& cut : cuts) likeness.measure(cut);
@@ -408,9 +421,21 @@ std::optional<Steps> find_steps(const Recording& recording, std::string_view ran
     parts.emplace_back(tokens[cut->begins[i]].position, end < tokens.size() ? tokens[end].position : submitted.size());
   }
   std::optional<Steps> steps = steps_of(parts, submitted);
-  if (!steps || steps->coverage < least_coverage) return std::nullopt;
+  if (!steps || std::max(steps->coverage, steps->of_ops) < least_coverage) return std::nullopt;
   steps->levels = levels_of(cuts, *cut, tokens);
   return steps;
+}
+
+}  // namespace
+
+std::optional<Steps> find_steps(const Recording& recording, std::string_view range) {
+  const Calls calls = calls_of(recording);
+  const std::vector<SubmittedOp> submitted = submitted_ops(recording, calls);
+  if (!range.empty()) return steps_of(parts_in(recording, submitted, range), submitted);
+  const std::vector<std::uint64_t> waits = times_of_waits(recording, calls);
+  for (const Streams streams : {Streams::tell_apart, Streams::are_alike})
+    if (std::optional<Steps> steps = steps_by(tokens_of(recording, submitted, waits, streams), submitted)) return steps;
+  return std::nullopt;
 }
 
 std::optional<Steps> whole_program(const Recording& recording) {

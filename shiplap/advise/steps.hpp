@@ -28,20 +28,23 @@ struct Steps {
   /// Positions in the submitted order at which a step begins, in ascending order, and the end of the last one.
   std::vector<std::size_t> bounds;
   std::size_t ops = 0;            ///< number of ops in the typical step
-  double coverage = 0;            ///< fraction of all ops that are in steps
+  double coverage = 0;            ///< fraction of the time of all ops on the GPU that is in steps
+  double of_ops = 0;              ///< fraction of all ops that are in steps
   std::size_t typical{};          ///< index of the step of median time on the GPU among those of the usual size
   bool once = false;              ///< whether there is one step only
   std::vector<StepLevel> levels;  ///< nested steps from the largest to the smallest; empty for a range
 };
 
-/// The steps of a recording, or nullopt when nothing repeats at least three times, covers half of the ops and is alike.
+/// The steps of a recording, or nullopt when nothing repeats at least three times, covers half of the ops or of their
+/// time, and is alike.
 ///
 /// Steps are cut at an anchor: they begin with the ops of one kind, such as a kernel after a wait. Each kind of op that
 /// occurs at least three times is tried as the anchor, and how alike its steps are is measured. An op is alike when
 /// the step before has an op of its kind after one of the same kind as well, where the kind is name, direction, memory
-/// and stream. Sizes and grids may differ, which counts for a twentieth, so that steps of several sizes in turn are
-/// found where they repeat exactly. How often a step does something may differ by a factor of two. Like ops in a row
-/// count as one, and waits of the host count as well.
+/// and stream; without the stream where nothing is found with it, because a program may make its streams anew. Sizes
+/// and grids may differ, which counts for a twentieth, so that steps of several sizes in turn are found where they
+/// repeat exactly. How often a step does something may differ by a factor of two. Like ops in a row count as one, and
+/// waits of the host count as well.
 ///
 /// Steps may nest: epochs, batches, layers. The smallest ones are taken that are nearly as alike as the most alike, and
 /// that exchange something with the host where any do. Among anchors of the same steps, it is the most natural one: a

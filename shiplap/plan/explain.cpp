@@ -14,7 +14,7 @@ double percent_of(Seconds part, Seconds whole) { return 100.0 * part.count() / w
 
 std::string largest_cause(const Distance& d) {
   const std::array<std::pair<Seconds, const char*>, 6> causes{{
-      {d.host, "that the memory is not pinned: host threads, staging by the driver, moving pages"},
+      {d.host, "memory that is not pinned: host threads, staging by the driver, moving pages"},
       {d.submission, "the host's submission of ops"},
       {d.latency, "latencies of copies and launches"},
       {d.gap, "the gap that every copy costs"},
@@ -45,24 +45,22 @@ std::string beside_ideal_overlap(const Candidate& candidate, const IdealOverlap&
                     : find_strategy(candidate.choice.strategy).zero_copy
                         ? " (zero-copy needs no copy)"
                         : " (its chunks are faster than their part of the whole)";
-  return fmt::format(
-      "{:.1f} % {} ideal overlap{}, the time of {} alone ({})", std::abs(percent), percent < 0 ? "below" : "above", why,
-      ideal.copies >= ideal.kernel ? "the copies in both directions" : "the whole kernel", to_string(ideal.time.value));
+  return fmt::format("{:.1f} % {} ideal overlap{}", std::abs(percent), percent < 0 ? "below" : "above", why);
 }
 
 std::string explain(const Ranking& ranking) {
   const Candidate& best = ranking.best();
   const auto [engine, busy] = busiest_engine(best.timeline);
-  std::string text = fmt::format("{} is {}. The bound is {} (link {}, kernel {}).", to_string(best.choice),
-                                 beside_ideal_overlap(best, ranking.ideal_overlap), to_string(ranking.bound.time),
-                                 to_string(ranking.bound.link), to_string(ranking.bound.kernel));
+  std::string text = fmt::format("{} is {}", to_string(best.choice), beside_ideal_overlap(best, ranking.ideal_overlap));
+  if (best.distance.total.count() > 0) text += fmt::format(", mostly {}", largest_cause(best.distance));
+  text += ".";
   if (const double percent = percent_of(busy, best.predicted.value); percent >= 0.5)
     text += fmt::format(" {} is busy for {:.0f} % of the predicted time.", to_string(engine), percent);
+  text += fmt::format(" The link needs {} at least, and the kernel {}.", to_string(ranking.bound.link),
+                      to_string(ranking.bound.kernel));
   if (best.predicted_by == PredictedBy::closed_form)
     text += fmt::format(" The time is by the closed form of van Werkhoven et al. 2014, because {}.",
                         best.why_not_simulated);
-  if (best.distance.total.count() > 0)
-    text += fmt::format(" The largest part of the time above ideal overlap is {}.", largest_cause(best.distance));
   return text + why_not_the_fastest(ranking);
 }
 

@@ -13,8 +13,8 @@ std::string explain(const Ranking&);
 /// One line for each reason, with the strategies that are refused for it: "explicit, streams: pinned arrays are ...".
 std::vector<std::string> reasons_of(const std::vector<Refused>&);
 
-/// A phrase such as "3.2 % above ideal overlap, the time of copies in both directions alone (1.2 ms)". For a choice
-/// that is faster: "30.2 % below ideal overlap (zero-copy needs no copy), the time of ...".
+/// A phrase such as "3.2 % above ideal overlap". For a choice that is faster: "30.2 % below ideal overlap (zero-copy
+/// needs no copy)".
 std::string beside_ideal_overlap(const Candidate&, const IdealOverlap&);
 
 }  // namespace shiplap

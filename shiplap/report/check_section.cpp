@@ -99,10 +99,10 @@ Section check_section(const NodeResult& check, const std::string& source) {
   // Neither a profile nor a simulated GPU is this host.
   const bool is_profile = check.node == check.gpu;
   const bool is_simulated = check.gpu.starts_with("virtual:");
-  const std::string subject = is_profile     ? check.gpu
+  const std::string subject = is_profile     ? "profile " + check.gpu
                               : is_simulated ? check.gpu + " (simulated)"
                                              : fmt::format("{} {}", check.node, check.gpu);
-  Section section{.title = fmt::format("Check of {}{}", is_profile ? "profile " : "", subject), .source = source};
+  Section section{.title = fmt::format("Check of {}", subject), .source = source};
   if (check.verdict == Verdict::busy)
     section.headlines.push_back(
         {.sentence = fmt::format("{} was busy, so it was not judged.", check.node), .judgement = Judgement::warn});
@@ -114,6 +114,7 @@ Section check_section(const NodeResult& check, const std::string& source) {
         {.sentence = is_of_a_node(check.origin)
                          ? fmt::format("UNKNOWN {}: no figure could be judged.", subject)
                          : fmt::format("UNKNOWN {}: {}.", subject, why_not_judged(check.origin))});
+  if (is_profile) section.sentences.push_back("These figures were read from the profile; nothing was measured now.");
   if (is_simulated)
     section.sentences.push_back(
         fmt::format("{} is a virtual device: this is about profile {}, which it simulates, and not about {}.",

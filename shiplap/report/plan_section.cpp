@@ -73,9 +73,10 @@ std::string when_to_pin(const PlanView& view) {
 Headline answer_of(const PlanView& view) {
   Headline answer{
       .verdict = fmt::format("{} {}", view.pins ? "Pin the arrays and use" : "Use", short_name(view.chosen.choice)),
-      .numbers = {{time_cell(view.chosen.predicted).text,
-                   fmt::format("predicted{}{}", view.ranking.assumed_link ? " with the assumed link" : "",
-                               view.virtual_device.empty() ? "" : " (simulated GPU)")}}};
+      .numbers = {
+          {time_cell(view.chosen.predicted).text,
+           fmt::format("predicted{}{}", view.ranking.assumed_link ? " with the assumed link" : "",
+                       view.virtual_device.empty() ? "" : fmt::format(" (simulated {})", view.ranking.profile))}}};
   if (const std::optional<KeyNumber> gain = gain_of(view)) answer.numbers.push_back(*gain);
   answer.numbers.push_back({percent(view.chosen.predicted.value / view.ranking.bound.time - 1),
                             fmt::format("above the bound ({})", view.ranking.bound.set_by())});
@@ -107,7 +108,14 @@ std::string remark_on(const Candidate& candidate, const Candidate& chosen) {
   return remark;
 }
 
-/// The choice and the fastest candidate of each other strategy.
+/// What pipelines approach, with what no strategy is faster than.
+void add_limits(Table& table, const PlanView& view) {
+  const Interval<Seconds>& ideal = view.ranking.ideal_overlap.time;
+  table.add({"ideal overlap", time_cell(ideal), change_cell(ideal.value / view.chosen.predicted.value),
+             fmt::format("bound: {}", to_string(view.ranking.bound.time))});
+}
+
+/// The choice, the fastest candidate of each other strategy, and the limits.
 Table best_of_strategies(const PlanView& view) {
   Table table{.columns = {{"choice", Align::left},
                           {view.ranking.assumed_link ? "assumed link, predicted" : "predicted", Align::right, "s"},
@@ -127,6 +135,7 @@ Table best_of_strategies(const PlanView& view) {
     if (!is_choice) listed.push_back(candidate.choice.strategy);
     add(candidate, remark_on(candidate, view.chosen));
   }
+  add_limits(table, view);
   const auto alike = std::ranges::count_if(view.ranking.candidates, [&](const Candidate& candidate) {
     return candidate.choice.strategy == view.chosen.choice.strategy && candidate.choice != view.chosen.choice &&
            is_tie(candidate, view.chosen);

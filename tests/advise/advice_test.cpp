@@ -1,6 +1,7 @@
 // Advice for programs that were recorded on an H100, and when there is none.
 #include "shiplap/advise/advice.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,6 +17,9 @@
 
 namespace shiplap {
 namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 Recording committed_recording(const std::string& name) {
   const std::string path = std::string(SHIPLAP_SOURCE_DIR) + "/tests/advise/recordings/" + name + ".jsonl";
@@ -222,6 +226,97 @@ TEST(Advise, widens_its_intervals_by_the_spread_of_steps_of_different_sizes) {
   const double equal = width_for(1), different = width_for(9);
   EXPECT_NEAR(equal, 0.3, 0.02);
   EXPECT_GT(different, equal * 1.2);
+}
+
+/// A thousand steps of two kernels that get nothing from the host, in a program that copies for most of the time before
+/// them.
+Recording program_with_a_long_copy_before_its_steps() {
+  Recording recording{.program = "./solver", .gpu = "NVIDIA H100 80GB HBM3", .records = {}};
+  std::uint64_t now = 1'000'000, call = 0;
+  const auto submit = [&](auto work, const char* function, std::uint64_t called, std::uint64_t time) {
+    recording.records.emplace_back(RecordedCall{++call, 0, {now, now + called}, function});
+    work.call = call;
+    work.stream = 7;
+    work.time = {now + 2000, now + 2000 + time};
+    recording.records.emplace_back(work);
+    now += std::max(called, time) + 3000;
+  };
+  submit(RecordedCopy{.call = 0, .stream = 0, .time = {}, .size = Bytes{512 << 20}}, "cudaMemcpyAsync", 60'000'000,
+         59'990'000);
+  for (unsigned s = 0; s < 1000; ++s) {
+    submit(RecordedKernel{0, 0, {}, "one", 4000, 256}, "cudaLaunchKernel", 3000, 10'000);
+    submit(RecordedKernel{0, 0, {}, "other", 4000, 256}, "cudaLaunchKernel", 3000, 10'000);
+  }
+  return recording;
+}
+
+TEST(Advise, is_for_the_whole_program_where_its_steps_hold_less_than_half_of_the_work) {
+  const Advised advised = advise(program_with_a_long_copy_before_its_steps(), find_profile("h100"));
+  EXPECT_EQ(advised.refused, "");
+  EXPECT_TRUE(advised.step.once);
+  ASSERT_FALSE(advised.advice.empty());
+  EXPECT_EQ(advised.advice.front().rule, "pin");
+  const Advised too_long =
+      advise(program_with_a_long_copy_before_its_steps(), find_profile("h100"), {.most_ops_once = 1000});
+  EXPECT_FALSE(too_long.step.once);
+  EXPECT_LT(too_long.coverage, 0.5);
+}
+
+/// A step that sends an array from pinned memory, computes for a short time, and receives the array at the same
+/// address.
+Recording program_that_sends_what_it_received() {
+  Recording recording{.program = "./stencil", .gpu = "NVIDIA H100 80GB HBM3", .records = {}};
+  std::uint64_t now = 1'000'000, call = 0, gpu = 0;
+  const auto submit = [&](auto work, const char* function, std::uint64_t time) {
+    recording.records.emplace_back(RecordedCall{++call, 0, {now, now + 2000}, function});
+    work.call = call;
+    work.stream = 7;
+    gpu = std::max(gpu, now + 2000) + time;
+    work.time = {gpu - time, gpu};
+    recording.records.emplace_back(work);
+    now += 3000;
+  };
+  const auto copy = [&](bool to_device) {
+    RecordedCopy one{.call = 0, .stream = 0, .time = {}, .size = Bytes{64 << 20}};
+    one.from = to_device ? MemoryKind::pinned : MemoryKind::device;
+    one.to = to_device ? MemoryKind::device : MemoryKind::pinned;
+    (to_device ? one.from_address : one.to_address) = 4096;
+    submit(one, "cudaMemcpyAsync", (64 << 20) / 55);
+  };
+  for (unsigned s = 0; s < 20; ++s) {
+    copy(true);
+    submit(RecordedKernel{0, 0, {}, "stencil", 4000, 256}, "cudaLaunchKernel", 10'000);
+    copy(false);
+    recording.records.emplace_back(RecordedCall{++call, 0, {now, gpu + 1000}, "cudaStreamSynchronize"});
+    recording.records.emplace_back(RecordedOrder{call, RecordedOrder::Kind::host_wait, 7});
+    now = gpu + 2000;
+  }
+  return recording;
+}
+
+TEST(Advise, names_a_change_of_unknown_gain_first_where_it_may_save_far_more_than_any_other) {
+  const Advised advised = advise(program_that_sends_what_it_received(), find_profile("h100"));
+  ASSERT_FALSE(advised.advice.empty()) << advised.refused << advised.limit;
+  EXPECT_EQ(advised.advice.front().rule, "keep results on the GPU");
+  for (const Advice& one : advised.advice) EXPECT_TRUE(one.bound) << one.rule << " stands on a bound";
+}
+
+TEST(Advise, says_which_kernel_does_not_fill_the_gpu_and_how_much_of_the_host_is_in_calls) {
+  Recording recording{.program = "./add", .gpu = "NVIDIA H100 80GB HBM3", .records = {}};
+  const auto with_kernels = [&](std::uint64_t blocks, std::uint64_t time, std::uint64_t pause) {
+    recording.records.clear();
+    for (std::uint64_t s = 0; s < 20; ++s) {
+      const std::uint64_t now = 1'000'000 + s * (time + pause);
+      recording.records.emplace_back(RecordedCall{s, 0, {now, now + 5000}, "cudaLaunchKernel"});
+      recording.records.emplace_back(
+          RecordedKernel{s, 7, {now + 6000, now + 6000 + time}, "void add<float>(int, float*)", blocks, 32});
+    }
+    return advise(recording, find_profile("h100")).limit;
+  };
+  EXPECT_THAT(with_kernels(1, 900'000, 2000), HasSubstr("add, has 1 block of 32 threads for 132 SMs"));
+  EXPECT_THAT(with_kernels(132, 900'000, 2000), Not(HasSubstr("block")));
+  EXPECT_THAT(with_kernels(132, 1000, 4100), HasSubstr("% of it in calls of CUDA: fewer"));
+  EXPECT_THAT(with_kernels(132, 1000, 50'000), HasSubstr("the program's own code"));
 }
 
 TEST(Advise, is_refused_for_a_program_in_which_nothing_repeats_that_is_too_long_for_one_step) {

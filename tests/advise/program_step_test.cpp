@@ -232,6 +232,26 @@ TEST(ProgramStep, has_the_time_of_allocating_and_freeing_before_the_next_op_and_
   EXPECT_EQ(step.ops[2].allocating, Seconds{0});
 }
 
+TEST(ProgramStep, waits_in_a_call_that_frees_memory_while_a_kernel_runs_and_frees_it_afterwards) {
+  for (const char* function : {"cudaFree", "hipFree", "cuMemFree_v2"}) {
+    const ProgramStep step = repeated(3, [&](MadeRecording& made) {
+      made.launch(0, 10, 20);
+      made.call(function, 5, 24);
+      made.launch(30, 40, 50);
+    });
+    ASSERT_EQ(letters_of(step), "kwk") << function;
+    EXPECT_EQ(step.ops[1].after, (std::vector<EarlierOp>{{0, 0}}));
+    EXPECT_MICROSECONDS(step.ops[2].host_before, 30 - 20);
+    EXPECT_MICROSECONDS(step.ops[2].allocating, 24 - 20);
+  }
+  const ProgramStep in_order = repeated(3, [](MadeRecording& made) {
+    made.launch(0, 10, 20);
+    made.call("cudaFreeAsync", 5, 24);
+    made.launch(30, 40, 50);
+  });
+  EXPECT_EQ(letters_of(in_order), "kk");
+}
+
 TEST(ProgramStep, knows_contents_and_addresses_as_the_same_only_where_all_steps_agree) {
   const ProgramStep step = repeated_step(6, [](MadeRecording& made, std::size_t number) {
     const auto copy = [&](double at, std::uint64_t content, std::uint64_t address) -> RecordedCopy& {

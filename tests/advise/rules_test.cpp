@@ -140,6 +140,20 @@ TEST(AllocateOnce, takes_the_time_of_allocating_off_the_host_and_nothing_else) {
   EXPECT_FALSE(allocate_once(change->step, planted_profile()));  // nothing is left
 }
 
+TEST(AllocateOnce, leaves_out_the_waits_of_calls_that_free_memory_unless_they_wait_for_results) {
+  for (const bool brings_results : {false, true}) {
+    MadeStep made;
+    made.in(1_MiB);
+    const std::size_t last = brings_results ? made.out(1_MiB) : made.kernel(milliseconds(1));
+    made[made.wait({{last, 0}})].name = "cudaFree";
+    made.kernel(milliseconds(1));
+    const auto change = allocate_once(made.step, planted_profile());
+    EXPECT_EQ(change.has_value(), !brings_results);
+    EXPECT_EQ(change ? letters_of(change->step) : "", brings_results ? "" : "ikk");
+    EXPECT_FALSE(drop_waits(made.step, planted_profile())) << "the call stays, and so does its wait";
+  }
+}
+
 TEST(AllocateOnce, does_not_apply_below_half_a_percent_of_the_step) {
   MadeStep made;  // takes 10 ms
   made.kernel(milliseconds(1));
@@ -258,7 +272,7 @@ struct ManagedStep : MadeStep {
     kernel(milliseconds(1), 3);
     wait({{1, 0}, {0, 1}});
     last().host_before = microseconds(500);
-    step.migrations = {32_MiB, 64_KiB, microseconds(2000), microseconds(300)};
+    step.migrations = {1000, 32_MiB, 64_KiB, microseconds(2000), microseconds(300)};
   }
 };
 
@@ -283,6 +297,18 @@ TEST(PrefetchManaged, moves_the_pages_before_the_first_kernel_and_after_the_last
   EXPECT_MICROSECONDS(step.ops[1].host_before, 10);
   EXPECT_EQ((step.migrations.to_device + step.migrations.to_host).count, 0u);
   EXPECT_TRUE(change->bound);
+}
+
+TEST(PrefetchManaged, shortens_kernels_by_no_more_than_all_faults_one_after_the_other_take) {
+  ManagedStep made;
+  made.step.migrations.moves_to_device = 2;
+  made.step.migrations.to_device = 2_MiB;
+  const Profile profile = planted_profile();
+  const Seconds of_both = 2.0 * time_at(profile.links[0].managed->demand_h2d, 1_MiB);
+  ASSERT_LT(of_both, milliseconds(2.9));
+  const auto change = prefetch_managed(made.step, profile);
+  ASSERT_TRUE(change);
+  EXPECT_MICROSECONDS(kernel_time(change->step), 3000 - in_microseconds(of_both));
 }
 
 TEST(PrefetchManaged, leaves_kernels_as_they_are_where_pages_only_move_to_the_host) {

@@ -136,6 +136,53 @@ TEST(Steps, are_found_where_their_numbers_of_kernels_differ) {
   EXPECT_GT(found->coverage, 0.97);
 }
 
+TEST(Steps, are_found_where_a_program_makes_its_streams_anew_in_each_of_them) {
+  std::mt19937_64 random(5);
+  Recording recording;
+  std::uint64_t now = 1'000'000, call = 0;
+  std::uint32_t stream = 7;
+  const auto submit = [&](auto work) {
+    recording.records.emplace_back(RecordedCall{++call, 0, {now, now + 3000}, "launchAsync"});
+    work.call = call;
+    work.stream = stream;
+    work.time = {now + 5000, now + 9000};
+    recording.records.emplace_back(work);
+    now += 10'000;
+  };
+  for (unsigned s = 0; s < 40; ++s) {
+    stream += 1 + static_cast<std::uint32_t>(random() % 3);
+    submit(RecordedCopy{.call = 0, .stream = 0, .time = {}, .size = Bytes{4096}});
+    submit(RecordedKernel{0, 0, {}, "forward", 4});
+    ++stream;
+    submit(RecordedKernel{0, 0, {}, "backward", 4});
+  }
+  const auto found = find_steps(recording);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->ops, 3u);
+  EXPECT_EQ(found->bounds.size(), 41u);
+}
+
+TEST(Steps, cover_the_time_on_the_gpu_that_is_in_them_and_not_the_number_of_ops) {
+  Recording recording;
+  std::uint64_t now = 1'000'000, call = 0;
+  const auto submit = [&](auto work, std::uint64_t time) {
+    recording.records.emplace_back(RecordedCall{++call, 0, {now, now + 3000}, "launchAsync"});
+    work.call = call;
+    work.time = {now + 5000, now + 5000 + time};
+    recording.records.emplace_back(work);
+    now += 10'000 + time;
+  };
+  submit(RecordedCopy{.call = 0, .stream = 7, .time = {}, .size = 64_MiB}, 3'000'000);
+  for (unsigned s = 0; s < 50; ++s) {
+    submit(RecordedKernel{0, 7, {}, "one", 4}, 10'000);
+    submit(RecordedKernel{0, 7, {}, "other", 4}, 10'000);
+  }
+  const auto found = find_steps(recording);
+  ASSERT_TRUE(found);
+  EXPECT_NEAR(found->coverage, 0.25, 1e-9);
+  EXPECT_NEAR(found->of_ops, 100.0 / 101, 1e-9);
+}
+
 TEST(Steps, of_several_sizes_in_turn_are_one_where_these_repeat_exactly) {
   Program program;
   for (unsigned s = 0; s < 40; ++s)

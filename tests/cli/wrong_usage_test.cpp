@@ -36,7 +36,10 @@ TEST_F(Cli, an_option_that_another_tool_has_is_refused_with_the_one_that_does_it
                                      {"plan saxpy --managed", "did you mean --memory managed?"},
                                      {"plan saxpy --staged", "did you mean --strategy staged?"},
                                      {"run saxpy --gpu=0", "did you mean --device cuda:0?"},
-                                     {"plan saxpy --verbose", "did you mean --all?"}})
+                                     {"plan saxpy --verbose", "did you mean --all?"},
+                                     {"check h200", "did you mean --profile h200?"},
+                                     {"check cuda:0", "did you mean --device cuda:0?"},
+                                     {"advise python3 infer.py", "did you mean shiplap advise -- python3 infer.py?"}})
     expect_refused(shiplap(given), 64, {"is not expected here", meant});
 }
 
@@ -49,6 +52,8 @@ TEST_F(Cli, what_is_missing_or_not_taken_is_said_in_one_line_of_the_program_with
   const Case cases[]{
       {"plan --in", "--in needs a value, SIZE: "},
       {"plan saxpy --chunks", "--chunks needs a value"},
+      {"plan --in 1MiB --kernel 2ms --kernel 3ms", "--kernel is given 2 times; give it once"},
+
       {"plan saxpy --gpus abc", "--gpus: abc is not a number from 1 to 64"},
       {"fleet check --ranks -1", "--ranks: -1 is not a number from 0 to "},
       {"plan saxpy --memory pined", "--memory: pined is none of pageable, pinned, managed; did you mean pinned?"},
@@ -73,6 +78,8 @@ TEST_F(Cli, a_name_or_number_that_is_not_known_is_refused_with_what_was_meant) {
                  {"did you mean 'copy.pageable.*'?"});
   expect_refused(shiplap("measure --only copy.pined.h2d --device virtual:h200"), 64, {"did you mean copy.pinned.h2d"});
   expect_refused(shiplap("plan saxpy:n=64Mj --profile h200"), 64, {"\"Mj\" is no suffix"});
+  expect_refused(shiplap("plan"), 64, {"WORKLOAD is missing", "saxpy", "--in 1GiB", "--help-all lists all parameters"});
+  expect_refused(shiplap("advise python3"), 1, {"there is no such file", "shiplap advise -- python3"});
 }
 
 }  // namespace

@@ -80,7 +80,7 @@ TEST(CheckSection, of_a_simulated_gpu_or_of_a_profile_does_not_judge_this_host) 
   NodeResult of_profile = result_with(copies_with(Verdict::good, 0.9));
   of_profile.node = of_profile.gpu = "h200";
   EXPECT_EQ(check_section(of_profile).title, "Check of profile h200");
-  EXPECT_THAT(check_section(of_profile).headlines.front().sentence, HasSubstr("GOOD h200: 1 of 1"));
+  EXPECT_THAT(check_section(of_profile).headlines.front().sentence, HasSubstr("GOOD profile h200: 1 of 1"));
 }
 
 TEST(CheckSection, of_many_bad_figures_shows_four_large_numbers_at_most) {
