@@ -17,6 +17,7 @@
 #include "shiplap/core/quantity_json.hpp"
 #include "shiplap/pipeline/run.hpp"
 #include "shiplap/pipeline/workload_data.hpp"
+#include "shiplap/report/gantt.hpp"
 #include "shiplap/report/progress.hpp"
 #include "shiplap/report/run_pictures.hpp"
 
@@ -29,7 +30,7 @@ void add_demo(CLI::App& app) {
                FileUse::read, files_of_workload)
       ->capture_default_str();
   add_device_flag(*command, flags->node.device);
-  add_all_flag(*command, flags->all, "say how each way was done, and draw the last run");
+  add_all_flag(*command, flags->all, "say how each way was done, and draw the prediction too");
   add_json_flag(*command, flags->json);
   command->callback([flags] { run_demo(*flags); });
 }
@@ -100,12 +101,17 @@ std::string bars(const std::vector<Shown>& all, const TextStyle& style) {
   return out;
 }
 
-constexpr const char* what_next = R"(
-Try it on what is yours:
+/// The timeline of the run, which shows that copies and kernels overlap.
+std::string overlap_of(const Report& run, const TextStyle& style) {
+  return gantt(*run.planned.schedule, run.timeline,
+               {.style = style,
+                .title = fmt::format("{}, {}", ways.back().name, to_string(run.timeline.makespan))});
+}
+
+constexpr const char* what_next = R"(Try it on what is yours:
   shiplap advise -- PROGRAM                         what it would gain
   shiplap plan --in 1GiB --out 1GiB --kernel 8ms    the fastest way for a job
   shiplap check                                     is this node fast enough?
-  shiplap demo --all                                the ways, and a timeline
 )";
 
 /// How many times as fast `second` is as `first`, as in "5.8 times as fast as plain copies"; "" unless both ran.
@@ -158,12 +164,13 @@ void run_demo(const DemoFlags& flags) {
   std::string text = bold(wrap(answer_of(shown, *last), style.width), style) + "\n\n" + bars(shown, style) + "\n";
   for (const Shown& one : shown)
     if (!one.why_not.empty()) text += wrap(fmt::format("{}: {}", one.name, one.why_not), style.width, "  ") + "\n";
-  text += "Every byte of every run was compared with the host reference.\n";
+  if (!last->timeline.spans.empty()) text += (shows_all ? run_gantt(*last, style) : overlap_of(*last, style)) + "\n";
   if (shows_all) {
     for (const Shown& one : shown)
       if (!one.how.empty()) text += wrap(fmt::format("{}: {}", one.name, one.how), style.width, "  ") + "\n";
-    if (!last->timeline.spans.empty()) text += "\nThe last run:\n" + run_gantt(*last, style);
+    text += "\n";
   }
+  text += "Every byte of every run was compared with the host reference.\n";
   print(text + what_next);
   show_simulation(opened, flags.node, false);
 }
