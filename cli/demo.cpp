@@ -104,8 +104,7 @@ std::string bars(const std::vector<Shown>& all, const TextStyle& style) {
 /// The timeline of the run, which shows that copies and kernels overlap.
 std::string overlap_of(const Report& run, const TextStyle& style) {
   return gantt(*run.planned.schedule, run.timeline,
-               {.style = style,
-                .title = fmt::format("{}, {}", ways.back().name, to_string(run.timeline.makespan))});
+               {.style = style, .title = fmt::format("{}, {}", ways.back().name, to_string(run.timeline.makespan))});
 }
 
 constexpr const char* what_next = R"(Try it on what is yours:

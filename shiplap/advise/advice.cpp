@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "shiplap/advise/initialisation.hpp"
+#include "shiplap/advise/limit.hpp"
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/printable.hpp"
 #include "shiplap/profile/variation.hpp"
@@ -27,17 +28,22 @@ constexpr double least_coverage = 0.5;
 constexpr double nearly_all = 0.95;
 
 /// A change of unknown gain for which the recording speaks comes first where at best it saves this fraction of the step
-/// or more, and so many times as much as any change whose gain is predicted.
+/// or more, and leaves a step that is shorter by this factor than after any change whose gain is predicted.
 constexpr double worth_a_bound_first = 0.25;
-constexpr double far_better = 1.5;
+constexpr double far_shorter = 1.5;
+
+/// Advice for the whole program must save so many times as much as that for its steps.
+constexpr double clearly_more = 1.2;
 
 /// A change that can be tried.
 struct Trial {
   const Rule* rule = nullptr;
   ChangedStep change;
-  Seconds simulated{0};    ///< time of the changed step
-  Seconds time{0};         ///< the same, in a program that runs once with what changes cost
-  bool uses_link = false;  ///< whether the step has copies whose times are those of the profile's link
+  Seconds simulated{0};     ///< time of the changed step
+  Seconds time{0};          ///< the same, in a program that runs once with what changes cost
+  Seconds once{0};          ///< what the change costs in a program that runs once
+  Seconds once_at_most{0};  ///< the same on a slow host
+  bool uses_link = false;   ///< whether the step has copies whose times are those of the profile's link
 };
 
 bool uses_link(const SimulatedStep& step) {
@@ -47,6 +53,11 @@ bool uses_link(const SimulatedStep& step) {
   });
 }
 
+/// Whether a change moves pages at rates of the profile.
+bool prefetches(const ProgramStep& step) {
+  return std::ranges::find(step.ops, "cudaMemPrefetchAsync", &StepOp::name) != step.ops.end();
+}
+
 /// Throws as `simulate` does, when the profile has no figures for the change or the GPU no memory.
 std::optional<Trial> tried(const Rule& rule, const ProgramStep& step, const Profile& profile) {
   if (step.once && rule.spans_steps) return std::nullopt;
@@ -54,7 +65,9 @@ std::optional<Trial> tried(const Rule& rule, const ProgramStep& step, const Prof
   if (!change) return std::nullopt;
   const SimulatedStep simulated = simulated_step(change->step, profile);
   const Seconds once = step.once ? change->once : Seconds{0};
-  return Trial{&rule, std::move(*change), simulated.time, simulated.time + once, uses_link(simulated)};
+  const Seconds at_most = step.once ? std::max(once, change->once_at_most) : Seconds{0};
+  const bool is_of_link = uses_link(simulated) || prefetches(change->step);
+  return Trial{&rule, std::move(*change), simulated.time, simulated.time + once, once, at_most, is_of_link};
 }
 
 /// The same without an error: what cannot be predicted is not advised.
@@ -74,18 +87,21 @@ std::string unknown_rule(const std::string& name) {
 
 /// The languages that kernels and the command line tell of.
 std::vector<std::string> languages_of(const Recording& recording) {
-  bool torch = false, cupy = false, jax = false;
+  bool torch = false, cupy = false, jax = false, directives = false;
   for (const Record& record : recording.records)
     if (const auto* kernel = std::get_if<RecordedKernel>(&record)) {
       torch = torch || kernel->name.find("at::native") != std::string::npos;
       cupy = cupy || kernel->name.starts_with("cupy_");
       jax = jax || kernel->name.find("fusion") != std::string::npos;
+      directives = directives || kernel->name.starts_with("nvkernel_") || kernel->name.starts_with("__pgi_uacc_") ||
+                   kernel->name.starts_with("__omp_offloading_") || kernel->name.ends_with("_gpu");
     }
   std::vector<std::string> found;
   if (torch) found.emplace_back("PyTorch");
   if (cupy) found.emplace_back("CuPy");
   if (jax && !torch) found.emplace_back("JAX");
   if (found.empty() && recording.program.find("python") != std::string::npos) found = {"PyTorch", "CuPy", "JAX"};
+  if (found.empty() && directives) found.emplace_back("OpenMP and OpenACC");
   if (found.empty()) found.emplace_back("CUDA C++");
   return found;
 }
@@ -112,7 +128,10 @@ class Advisor {
         while (take_best(bounds)) {
         }
     }
-    if (!advised_.advice.empty()) advised_.advised = simulated_step(step_, profile_);
+    if (advised_.advice.empty())
+      advised_.limit += why_not_paid_once();
+    else
+      advised_.advised = simulated_step(step_, profile_);
     return std::move(step_);
   }
 
@@ -128,34 +147,68 @@ class Advisor {
     }
   }
 
-  /// Whether a change of unknown gain may save far more than any change whose gain is predicted.
+  /// What a change would save that costs more than it saves in a program that runs once, as a further sentence.
+  std::string why_not_paid_once() const {
+    for (const Rule& rule : rules()) {
+      const std::optional<Trial> trial = rule.enables_others ? tried_if_possible(rule, step_, profile_) : std::nullopt;
+      if (!trial) continue;
+      const Seconds saved = time_ - trial->simulated;
+      if (saved < advised_.recorded.time * options_.least_gain || saved > trial->once) continue;
+      return fmt::format(" To {} would save {} each further time, and costs {} once.", rule.name, to_string(saved),
+                         to_string(trial->once));
+    }
+    return "";
+  }
+
+  /// Whether a change of unknown gain may leave a far shorter step than any change whose gain is predicted.
   bool is_bound_far_better() const {
     const std::optional<Trial> bound = best_of(true);
     if (!bound || !bound->change.is_likely) return false;
     const std::optional<Trial> predicted = best_of(false);
-    const Seconds saved = predicted ? time_ - predicted->time : Seconds{0};
-    return time_ - bound->time > std::max(far_better * saved, worth_a_bound_first * time_);
+    return bound->time < (1 - worth_a_bound_first) * time_ &&
+           far_shorter * bound->time < (predicted ? predicted->time : time_);
   }
 
   /// The change that leaves the shortest step, among those whose gain is predicted or those for which it is a bound.
-  std::optional<Trial> best_of(bool bounds) const {
+  std::optional<Trial> best_of(bool bounds) const { return best_of(bounds, step_, paid_, {}); }
+
+  std::optional<Trial> best_of(bool bounds, const ProgramStep& step, Seconds paid, const Rule* without) const {
     std::optional<Trial> best;
     for (const Rule& rule : rules()) {
-      if (std::ranges::find(taken_, &rule) != taken_.end()) continue;
+      if (&rule == without || std::ranges::find(taken_, &rule) != taken_.end()) continue;
       if (rule.of_recording && !rule.change(advised_.step, profile_)) continue;
-      std::optional<Trial> trial = tried_if_possible(rule, step_, profile_);
-      if (trial) trial->time += paid_;
+      std::optional<Trial> trial = tried_if_possible(rule, step, profile_);
+      if (trial) trial->time += paid;
       if (trial && trial->change.bound == bounds && (!best || trial->time < best->time * clearly_faster))
         best = std::move(trial);
     }
     return best;
   }
 
+  bool is_worth_it(const std::optional<Trial>& trial) const {
+    return trial && time_ - trial->time >= advised_.recorded.time * options_.least_gain;
+  }
+
   bool take_best(bool bounds) {
     std::optional<Trial> best = best_of(bounds);
-    if (!best || time_ - best->time < advised_.recorded.time * options_.least_gain) return false;
+    const bool needs_another = !is_worth_it(best);
+    if (needs_another) best = first_of_two(bounds);
+    if (!best) return false;
     add(*best);
+    if (std::optional<Trial> second = needs_another ? best_of(bounds) : std::nullopt) add(*second);
     return true;
+  }
+
+  /// A change that gains too little alone, and enough together with one that it enables.
+  std::optional<Trial> first_of_two(bool bounds) const {
+    for (const Rule& rule : rules()) {
+      if (!rule.enables_others || std::ranges::find(taken_, &rule) != taken_.end()) continue;
+      std::optional<Trial> first = tried_if_possible(rule, step_, profile_);
+      if (!first) continue;
+      first->time += paid_;
+      if (is_worth_it(best_of(bounds, first->change.step, paid_ + first->once, &rule))) return first;
+    }
+    return std::nullopt;
   }
 
   void add(Trial& best) {
@@ -167,13 +220,14 @@ class Advisor {
                   .once = best.change.once,
                   // What stands on a bound is one.
                   .bound = best.change.bound || (!advised_.advice.empty() && advised_.advice.back().bound),
-                  .step = in_program(alone ? *alone : best),
+                  .step = in_program(alone ? *alone : best, Seconds{0}),
                   .needs_before = !alone,
-                  .with_before = in_program(best)};
+                  .with_before = in_program(best, paid_at_most_ - paid_)};
     advised_.advice.push_back(std::move(advice));
     if (best.uses_link) advised_.link.assumed = options_.link.assumed;
     taken_.push_back(best.rule);
-    if (step_.once) paid_ += best.change.once;
+    paid_ += best.once;
+    paid_at_most_ += best.once_at_most;
     step_ = std::move(best.change.step);
     time_ = best.time;
   }
@@ -190,7 +244,8 @@ class Advisor {
   }
 
   /// A simulated time as one of the program: what the simulation missed of the recorded step, it misses of others.
-  Interval<Seconds> in_program(const Trial& trial) const {
+  /// `slower_before`: how much more the changes before it cost once on a slow host.
+  Interval<Seconds> in_program(const Trial& trial, Seconds slower_before) const {
     const double scale = 1 / (1 + advised_.fidelity);
     const Interval<Seconds>& recorded = advised_.step.time;
     const double spread = recorded.value > Seconds{0} ? (recorded.high - recorded.low) / (recorded.value * 2.0) : 0;
@@ -199,8 +254,9 @@ class Advisor {
                        std::pow(of_parameters, 2));
     };
     const Seconds value = trial.time * scale;
-    return {value, value * (1 - std::min(1.0, width(std::min(0.0, off_at(fast_, trial))))),
-            value * (1 + width(std::max(0.0, off_at(slow_, trial))))};
+    return {
+        value, value * (1 - std::min(1.0, width(std::min(0.0, off_at(fast_, trial))))),
+        value * (1 + width(std::max(0.0, off_at(slow_, trial)))) + slower_before + (trial.once_at_most - trial.once)};
   }
 
   Advised& advised_;
@@ -210,65 +266,10 @@ class Advisor {
   const AdviseOptions& options_;
   ProgramStep step_;
   Seconds time_;
-  Seconds paid_{0};  ///< what the changes cost once, in a program that runs once
+  Seconds paid_{0};          ///< what the changes cost once, in a program that runs once
+  Seconds paid_at_most_{0};  ///< the same on a slow host
   std::vector<const Rule*> taken_;
 };
-
-/// The name of a kernel without its parameters and those of its template: "add" for "void add<float>(float*, int)".
-std::string_view without_parameters(std::string_view name) {
-  constexpr std::string_view result = "void ";
-  if (name.starts_with(result)) name.remove_prefix(result.size());
-  return name.substr(0, std::max<std::size_t>(1, name.find_first_of("<(")));
-}
-
-/// The kernel that takes longest, where it has fewer blocks than the GPU has SMs; "" where it fills the GPU.
-std::string few_blocks(const ProgramStep& step, const Profile& profile) {
-  const StepOp* longest = nullptr;
-  for (const StepOp& op : step.ops)
-    if (op.kind == StepOp::Kind::kernel && (longest == nullptr || op.time > longest->time)) longest = &op;
-  if (longest == nullptr || !longest->is_one_kernel || profile.gpus.empty()) return "";
-  const unsigned sms = profile.gpus.front().sm_count;
-  if (longest->grid >= sms) return "";
-  const auto counted = [](std::uint64_t count, const char* noun) {
-    return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-  };
-  return fmt::format(" The longest, {}, has {} of {} for {} SMs: with more it would be faster.",
-                     without_parameters(longest->name), counted(longest->grid, "block"),
-                     counted(longest->threads, "thread"), sms);
-}
-
-/// The part of the host's time in a step that it spends in calls of CUDA and not in the program's own code.
-double part_in_calls(const ProgramStep& step) {
-  Seconds calls{0}, own{0};
-  for (const StepOp& op : step.ops) {
-    calls += op.call + op.returning + op.allocating;
-    own += op.host_before - op.allocating;
-  }
-  return calls > Seconds{0} ? calls / (calls + own) : 0;
-}
-
-std::string limit_of(const SimulatedStep& step, const ProgramStep& program, const Profile& profile) {
-  const Timeline& timeline = step.timeline;
-  const auto busy = [&](Engine engine) {
-    return timeline.makespan > Seconds{0} ? busy_time(timeline, engine) / timeline.makespan : 0;
-  };
-  const double kernels = busy(Engine::compute);
-  const double in = busy(Engine::copy_h2d);
-  const double out = busy(Engine::copy_d2h);
-  const double host = busy(Engine::host);
-  const double most = std::max({kernels, in, out, host});
-  if (most == kernels)
-    return fmt::format("Kernels are busy for {:.0f} % of the time.{}", kernels * 100, few_blocks(program, profile));
-  if (most == host) {
-    const double calls = part_in_calls(program);
-    return fmt::format("The host is busy for {:.0f} % of the time, {:.0f} % of it in calls of CUDA{}.", host * 100,
-                       calls * 100,
-                       calls < 0.5 ? " and the rest in the program's own code"
-                                   : ": fewer and larger kernels and copies, or a graph of them, would take less");
-  }
-  return fmt::format("Copies {} are busy for {:.0f} % of the time.", in > out ? "to the GPU" : "to the host",
-                     std::max(in, out) * 100);
-}
 
 /// The advice for these steps, or none where nothing is known of them.
 Advised advice_for(const Recording& recording, const std::optional<Steps>& steps, const Profile& profile,
@@ -302,7 +303,8 @@ Advised advice_for(const Recording& recording, const std::optional<Steps>& steps
       if (rule.spans_steps) advised.left_out.emplace_back(rule.name);
   advised.initialisation = initialisation.before_work + initialisation.in_launches;
   if (advised.step.ops.empty() || advised.step.time.value <= Seconds{0}) {
-    advised.refused = "The calls of the steps were not recorded, so nothing is known of the host.";
+    advised.refused =
+        "The calls of the steps were not recorded, so nothing is known of the host. " + what_the_gpu_did(recording);
     return advised;
   }
   advised.recorded = simulated_step(advised.step, profile);
@@ -323,6 +325,23 @@ Advised advice_for(const Recording& recording, const std::optional<Steps>& steps
   return advised;
 }
 
+/// Whether a step has a few small copies and nothing else to copy: those of many steps may be one copy.
+bool copies_little(const ProgramStep& step) {
+  constexpr std::size_t few = 8;
+  constexpr Bytes small{256 * 1024};
+  const auto is_copy = [](const StepOp& op) { return op.kind == StepOp::Kind::copy; };
+  const auto copies = static_cast<std::size_t>(std::ranges::count_if(step.ops, is_copy));
+  return copies > 0 && copies < few && step.repeats >= few &&
+         std::ranges::all_of(step.ops, [&](const StepOp& op) { return !is_copy(op) || op.size <= small; });
+}
+
+/// What all advice together saves in the whole recording.
+Seconds saved_by(const Advised& advised) {
+  if (advised.advice.empty()) return Seconds{0};
+  return (advised.step.time.value - advised.advice.back().with_before.value) *
+         static_cast<double>(advised.step.repeats);
+}
+
 }  // namespace
 
 Advised advise(const Recording& recording, const Profile& profile, const AdviseOptions& options) {
@@ -335,9 +354,10 @@ Advised advise(const Recording& recording, const Profile& profile, const AdviseO
   const bool may_be_whole = steps->coverage < nearly_all && whole->ops <= options.most_ops_once && options.only.empty();
   if (may_be_whole && steps->coverage < least_coverage) return advice_for(recording, whole, profile, options);
   Advised of_steps = advice_for(recording, steps, profile, options);
-  if (!may_be_whole || !of_steps.advice.empty()) return of_steps;
+  const bool is_tiny = whole->ops <= options.most_ops_once && options.only.empty() && copies_little(of_steps.step);
+  if (!is_tiny && !(may_be_whole && of_steps.advice.empty())) return of_steps;
   Advised of_whole = advice_for(recording, whole, profile, options);
-  return of_whole.advice.empty() ? of_steps : of_whole;
+  return saved_by(of_whole) > clearly_more * saved_by(of_steps) ? of_whole : of_steps;
 }
 
 }  // namespace shiplap

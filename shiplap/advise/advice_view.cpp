@@ -13,8 +13,11 @@ constexpr std::size_t longest_command = 70;  // characters
 
 StepWork work_of(const ProgramStep& step) {
   StepWork work;
+  work.moved_in = step.migrations.to_device;
+  work.moved_out = step.migrations.to_host;
   for (const StepOp& op : step.ops) {
-    work.kernels += op.kind == StepOp::Kind::kernel ? 1 : 0;
+    const bool is_kernel = op.work == StepOp::Work::kernel || op.work == StepOp::Work::graph;
+    work.kernels += op.kind == StepOp::Kind::kernel && is_kernel ? 1 : 0;
     work.waits += op.kind == StepOp::Kind::wait ? 1 : 0;
     if (op.kind != StepOp::Kind::copy) continue;
     (op.to_device ? work.in : work.out) += op.size;
@@ -74,6 +77,8 @@ void describe(V& v, R& work) {
   v.field("in_pageable", work.in_pageable, "those of them that come from pageable memory");
   v.field("out", work.out, "bytes that are copied to the host");
   v.field("out_pageable", work.out_pageable, "those of them that go into pageable memory");
+  v.added("moved_in", work.moved_in, "bytes of managed memory that move to the GPU");
+  v.added("moved_out", work.moved_out, "bytes of managed memory that move to the host");
   v.field("kernels", work.kernels, "number of kernels");
   v.field("waits", work.waits, "how often the host waits for the GPU");
 }

@@ -18,6 +18,8 @@ struct StepWork {
   Bytes in_pageable{0};       ///< those of them that come from pageable memory
   Bytes out{0};               ///< bytes that are copied to the host
   Bytes out_pageable{0};      ///< those of them that go into pageable memory
+  Bytes moved_in{0};          ///< bytes of managed memory that move to the GPU
+  Bytes moved_out{0};         ///< bytes of managed memory that move to the host
   std::uint64_t kernels = 0;  ///< number of kernels
   std::uint64_t waits = 0;    ///< how often the host waits for the GPU
 };

@@ -118,6 +118,10 @@ bool manages_memory(std::string_view name) {
   return std::ranges::any_of(parts, [&](const char* part) { return name.find(part) != name.npos; });
 }
 
+bool frees_memory(std::string_view name) {
+  return name.find("Free") != name.npos || name.find("Unregister") != name.npos;
+}
+
 bool waits_for_all_work(std::string_view name) {
   constexpr std::array<std::string_view, 4> frees{"cudaFree", "cudaFreeHost", "cuMemFree", "cuMemFreeHost"};
   return std::ranges::find(frees, as_of_cuda(name_in_programs(name))) != frees.end();

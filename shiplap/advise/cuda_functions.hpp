@@ -39,6 +39,9 @@ bool is_query(std::string_view name);
 /// Whether the function allocates, frees, pins or unpins memory.
 bool manages_memory(std::string_view name);
 
+/// Whether a function that manages memory frees or unpins it.
+bool frees_memory(std::string_view name);
+
 /// Whether the function frees memory when all work of the GPU has ended, and the host waits for that.
 bool waits_for_all_work(std::string_view name);
 

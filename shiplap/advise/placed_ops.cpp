@@ -80,6 +80,7 @@ class OpMaker {
   struct Thread {
     std::uint64_t last_end = 0;
     Seconds allocating{0};
+    std::uint32_t allocations = 0, frees = 0;
   };
 
   PlacedOp begun(const Call& call, Thread& thread) {
@@ -90,6 +91,8 @@ class OpMaker {
     if (thread.last_end > 0) placed.op.host_before = between(thread.last_end, call.record->time.start);
     note_handover(placed);
     placed.op.allocating = std::min(placed.op.host_before, std::exchange(thread.allocating, Seconds{0}));
+    placed.op.allocations = std::exchange(thread.allocations, 0);
+    placed.op.frees = std::exchange(thread.frees, 0);
     thread.last_end = call.record->time.end;
     return placed;
   }
@@ -157,12 +160,14 @@ class OpMaker {
       describe_copy(call, *copy, placed);
     } else if (call.work.size() > 1) {
       op.name = fmt::format("graph of {} ops", call.work.size());
+      op.work = StepOp::Work::graph;
       op.copies_to_host = std::ranges::any_of(call.work, [&](std::size_t record) { return is_copy_to_host(record); });
     } else if (const auto* kernel = std::get_if<RecordedKernel>(&recording_.records[call.work.front()])) {
       op.name = printable(kernel->name);
-      op.is_one_kernel = true;
       op.grid = kernel->blocks;
       op.threads = kernel->threads;
+    } else {
+      op.work = copy_of(call.work.front()) == nullptr ? StepOp::Work::fill : StepOp::Work::device_copy;
     }
   }
 
@@ -380,6 +385,7 @@ class OpMaker {
       thread.last_end = waited;
     }
     thread.allocating += between(waited, time.end);
+    ++(frees_memory(call.record->function) ? thread.frees : thread.allocations);
   }
 
   const Recording& recording_;

@@ -64,6 +64,7 @@ class StepBuilder {
         if (const std::vector<EarlierOp> by = earlier_ops({*all_[i].handed_over_by}); !by.empty())
           step.ops.back().handed_over_by = by.front();
     }
+    step.is_iteration = iterates(step);
     number_gpus(step);
     note_repeats(step);
     if (once_ && !step.ops.empty())
@@ -113,6 +114,33 @@ class StepBuilder {
         break;
       }
     return earlier;
+  }
+
+  /// Whether at least half of the kernels' time is in one kernel that is launched several times with one grid, and the
+  /// host waits between most of these launches.
+  static bool iterates(const ProgramStep& step) {
+    constexpr std::size_t fewest = 3;
+    struct Launches {
+      std::size_t count = 0, awaited = 0, waits_before = 0;
+      Seconds time{0};
+    };
+    std::map<std::pair<std::string_view, std::uint64_t>, Launches> kernels;  // by name and grid
+    Seconds all{0};
+    std::size_t waits = 0;
+    for (const StepOp& op : step.ops) {
+      if (op.kind == StepOp::Kind::wait) ++waits;
+      if (op.kind != StepOp::Kind::kernel || op.work != StepOp::Work::kernel) continue;
+      Launches& of_kernel = kernels[{op.name, op.grid}];
+      if (of_kernel.count > 0 && waits > of_kernel.waits_before) ++of_kernel.awaited;
+      of_kernel.waits_before = waits;
+      ++of_kernel.count;
+      of_kernel.time += op.time;
+      all += op.time;
+    }
+    return std::ranges::any_of(kernels, [&](const auto& kernel) {
+      const Launches& launches = kernel.second;
+      return launches.count >= fewest && 2 * launches.awaited >= launches.count - 1 && 2.0 * launches.time >= all;
+    });
   }
 
   /// GPUs are numbered by their first op in the step, so that a program on one GPU uses the first of a profile.

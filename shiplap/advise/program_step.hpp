@@ -29,7 +29,10 @@ struct StepOp {
     kernel,  ///< a kernel; also a fill, a copy within device memory, or a graph as a whole
     wait,    ///< the host waits for `after`
   };
+  /// What an op of Kind::kernel is.
+  enum class Work : std::uint8_t { kernel, fill, device_copy, graph };
   Kind kind = Kind::kernel;
+  Work work = Work::kernel;
   std::string name;          ///< name of the kernel, or of the function that waits or copies
   std::uint32_t thread = 0;  ///< number of the host thread
   std::uint32_t stream = 0;  ///< number of the stream on its GPU; unused by a wait
@@ -40,9 +43,11 @@ struct StepOp {
   /// The op of another thread whose call this thread has waited for, as far as its times tell. `host_before` then
   /// begins at the end of that call.
   std::optional<EarlierOp> handed_over_by{};
-  Seconds allocating{0};  ///< part of `host_before` in calls that allocate and free memory
-  Seconds call{0};        ///< host time in the call, without waiting for the GPU
-  Seconds returning{0};   ///< from the end of what the call waited for until its return
+  Seconds allocating{0};          ///< part of `host_before` in calls that allocate and free memory
+  std::uint32_t allocations = 0;  ///< number of calls in `host_before` that allocate or pin memory
+  std::uint32_t frees = 0;        ///< number of calls in `host_before` that free or unpin memory
+  Seconds call{0};                ///< host time in the call, without waiting for the GPU
+  Seconds returning{0};           ///< from the end of what the call waited for until its return
   /// Recorded time of a kernel; of a copy from or to pageable memory, from when it could start until its call returned.
   /// 0: as the profile says.
   Seconds time{0};
@@ -57,7 +62,6 @@ struct StepOp {
   bool is_gathered = false;     ///< copy: the host gathers the bytes before it, which `host_before` contains
   bool same_content = false;    ///< copy: the bytes of all recorded steps were probably the same
   bool same_address = false;    ///< copy: the host address was the same in all recorded steps
-  bool is_one_kernel = false;   ///< kernel: whether it is no fill, copy within device memory or graph
   std::uint64_t grid = 1;       ///< kernel: thread blocks
   std::uint32_t threads = 256;  ///< kernel: threads of a block
   Bytes reads_host{};           ///< kernel: bytes that it reads from mapped host memory (zero-copy)
@@ -84,6 +88,9 @@ struct ProgramStep {
   Seconds host_after{0};            ///< host time of the first op's thread after its last op, where it is done once
   StepMigrations migrations;        ///< managed memory that moved
   bool has_inferred_waits = false;  ///< see Recording::has_inferred_waits
+  /// Whether the host launches one kernel again and again and waits in between, as for an iteration, whose next launch
+  /// needs what the one before has computed.
+  bool is_iteration = false;
 };
 
 /// Builds the typical step. A thread that makes no call for long, and then one soon after a call of another thread,

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <istream>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -17,6 +18,7 @@
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/format_help.hpp"
 #include "shiplap/core/formats.hpp"
+#include "shiplap/core/json.hpp"
 #include "shiplap/core/printable.hpp"
 #include "shiplap/core/text_file.hpp"
 
@@ -83,13 +85,19 @@ void refuse_unreadable(const fs::path& file, std::string_view begin) {
                               fmt::format(fmt::runtime(kind.remedy), shell_word(file.string()))));
 }
 
-/// Says what a file is that is no recording and was written by shiplap.
+/// Says what a file is that is no recording: another file of shiplap, or JSON of another program.
 void refuse_other_format(const fs::path& file) {
   std::error_code unknown;
   if (fs::file_size(file, unknown) > limits::document_bytes) return;
-  const std::string schema = schema_of_text(read_text_file(file.string()));
+  const std::string text = read_text_file(file.string());
+  const std::string schema = schema_of_text(text);
   if (!schema.empty() && schema != formats::recording.schema)
     refuse_format(file.string(), schema, formats::recording.schema);
+  if (schema.empty() && Json::accept(text))
+    throw Error(
+        fmt::format("{}: it is JSON, but no recording of `shiplap advise` and no trace, because it has no "
+                    "`traceEvents`; a trace of the PyTorch profiler is written by export_chrome_trace",
+                    file.string()));
 }
 
 /// What was read of a pipe cannot be read again, so no more than its first byte is looked at.

@@ -15,17 +15,18 @@ namespace shiplap {
 
 /// A change of a program.
 struct ChangedStep {
-  ProgramStep step;        ///< the step afterwards
-  std::string what;        ///< what to change, as a sentence
-  std::string allowed_if;  ///< what must hold, which no recording can tell, as a sentence
-  Seconds once{0};         ///< time that the change costs once
-  bool bound = false;      ///< whether the step takes at least as long as predicted, because something is unknown
-  bool is_likely = false;  ///< of a bound: whether the recording speaks for it, so that it may be the first advice
+  ProgramStep step;         ///< the step afterwards
+  std::string what;         ///< what to change, as a sentence
+  std::string allowed_if;   ///< what must hold, which no recording can tell, as a sentence
+  Seconds once{0};          ///< time that the change costs once
+  Seconds once_at_most{0};  ///< the same on a slow host; 0: as `once`
+  bool bound = false;       ///< whether the step takes at least as long as predicted, because something is unknown
+  bool is_likely = false;   ///< of a bound: whether the recording speaks for it, so that it may be the first advice
 };
 
 /// How a change is made in a language or library.
 struct HowTo {
-  std::string language;  ///< "CUDA C++", "PyTorch", "CuPy", "JAX"
+  std::string language;  ///< "CUDA C++", "PyTorch", "CuPy", "JAX", "OpenMP and OpenACC"
   std::string text;      ///< in one or two sentences
 };
 
@@ -38,6 +39,9 @@ struct Rule {
   /// Whether it must apply to the recorded step too. What it looks for may also come from other advice: chunks that are
   /// copied back, arrays that were pinned, pages that are prefetched.
   bool of_recording = false;
+  /// Whether other rules may apply only after it, so that it is tried together with each of them where none gains
+  /// alone.
+  bool enables_others = false;
 };
 
 /// All rules, in the order in which equally good ones are preferred.

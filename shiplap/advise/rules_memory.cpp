@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "shiplap/advise/cuda_functions.hpp"
@@ -18,6 +19,8 @@ namespace {
 
 constexpr Bytes worth_pinning{64 * 1024};        // all pageable copies of a step together
 constexpr double worth_allocating_once = 0.005;  // fraction of the step
+/// cudaMallocHost gives 4 GiB in 2.1 to 2.7 s on hosts of an H100.
+constexpr Bandwidth slowest_pinning{1.6e9};
 
 /// One thread copies at this fraction of the profile's rate or faster, also when pages are new to it.
 constexpr double copies_at_least = 0.5;
@@ -113,6 +116,7 @@ std::optional<ChangedStep> keep_results_on_gpu(const ProgramStep& step, const Pr
   Bytes size;
   std::size_t count = 0;
   bool by_address = true;
+  bool in_one_stream = true;
   std::map<decltype(array_of(step.ops[0])), std::vector<std::size_t>> received;
   const auto receive = [&](std::size_t i) {
     if (is_copy(step.ops[i]) && !step.ops[i].to_device) received[array_of(step.ops[i])].push_back(i);
@@ -126,6 +130,7 @@ std::optional<ChangedStep> keep_results_on_gpu(const ProgramStep& step, const Pr
     const auto found = received.find(array_of(op));
     if (found == received.end() || found->second.empty()) continue;
     is_left_out[i] = is_left_out[found->second.back()] = true;
+    in_one_stream = in_one_stream && op.stream == step.ops[found->second.back()].stream;
     found->second.pop_back();
     size += op.size;
     ++count;
@@ -153,14 +158,17 @@ std::optional<ChangedStep> keep_results_on_gpu(const ProgramStep& step, const Pr
           "is still copied.",
       .once = Seconds{0},
       .bound = true,
-      // One array of the size of a result may be any other. Several are hardly, nor what is sent after it was received.
-      .is_likely = by_address || count > 1 || step.once};
+      // One array of the size of a result may be any other. Several are hardly, nor what the same stream sends next.
+      .is_likely = by_address || (in_one_stream && (count > 1 || step.once))};
 }
 
 std::optional<ChangedStep> allocate_once(const ProgramStep& step, const Profile&) {
   Seconds spent{0};
+  std::size_t allocations = 0, frees = 0;
   ProgramStep allocated = step;
   for (StepOp& op : allocated.ops) {
+    allocations += std::exchange(op.allocations, 0);
+    frees += std::exchange(op.frees, 0);
     spent += op.allocating;
     op.host_before = std::max(Seconds{0}, op.host_before - op.allocating);
     op.allocating = Seconds{0};
@@ -179,14 +187,24 @@ std::optional<ChangedStep> allocate_once(const ProgramStep& step, const Profile&
     }
   }
   if (waits == 0 && spent < step.time.value * worth_allocating_once) return std::nullopt;
-  return ChangedStep{
-      .step = std::move(edit).finish(),
-      .what = fmt::format(
-          "Allocate memory once: each step spends {} in allocating and freeing{}", to_string(spent),
-          waits == 0 ? ""
-                     : fmt::format(", and waits for the GPU in {} that free{} memory",
-                                   waits == 1 ? "one call" : fmt::format("{} calls", waits), waits == 1 ? "s" : "")),
-      .allowed_if = "The sizes do not change, and nobody else needs the memory."};
+  ChangedStep change{.step = std::move(edit).finish(),
+                     .what = {},
+                     .allowed_if = "The sizes do not change, and nobody else needs the memory."};
+  if (frees + waits == 0 && allocations > 0) {
+    const bool copies = std::ranges::any_of(step.ops, [](const StepOp& op) { return is_copy(op) && op.to_device; });
+    change.what =
+        fmt::format("Allocate in one piece{}: each step spends {} in {} that allocate{}, and none frees",
+                    copies ? ", which one copy can then fill" : "", to_string(spent),
+                    allocations == 1 ? "a call" : fmt::format("{} calls", allocations), allocations == 1 ? "s" : "");
+    change.allowed_if = "The number of steps and their sizes are known before the first one.";
+    return change;
+  }
+  change.what = fmt::format("Allocate memory once: each step spends {} in allocating and freeing", to_string(spent));
+  if (waits > 0)
+    change.what +=
+        fmt::format(", and waits for the GPU in {}",
+                    waits == 1 ? "a call that frees memory" : fmt::format("{} calls that free memory", waits));
+  return change;
 }
 
 std::optional<ChangedStep> pin(const ProgramStep& step, const Profile& profile) {
@@ -207,6 +225,7 @@ std::optional<ChangedStep> pin(const ProgramStep& step, const Profile& profile) 
   }
   if (total < worth_pinning) return std::nullopt;
   change.once = time_of_pinning(profile, sizes);
+  change.once_at_most = std::max(change.once, total / slowest_pinning);
   change.what = fmt::format("Pin the {} that are copied from or to pageable memory ({} in a step)",
                             arrays(sizes.size()), to_string(total));
   if (sizes.size() == 1)

@@ -27,11 +27,30 @@ bool is_known_wait(const ProgramStep& step, const StepOp& op) {
   return op.kind == StepOp::Kind::wait && !step.has_inferred_waits;
 }
 
-/// The end of the run of small copies that begins at `first`.
-std::size_t end_of_run(const ProgramStep& step, std::size_t first) {
-  std::size_t end = first + 1;
-  while (end < step.ops.size() && continues(step.ops[first], step.ops[end])) ++end;
-  return end;
+bool is_fill(const StepOp& op) { return op.kind == StepOp::Kind::kernel && op.work == StepOp::Work::fill; }
+
+/// A run of small copies, between which arrays may be filled.
+struct SmallCopies {
+  std::vector<std::size_t> copies, fills;
+  std::size_t end = 0;  ///< the op behind its last copy
+};
+
+/// The run that begins with the copy at `first`.
+SmallCopies small_copies_from(const ProgramStep& step, std::size_t first) {
+  SmallCopies run{.copies = {first}, .fills = {}, .end = first + 1};
+  std::vector<std::size_t> fills;  // since the last copy
+  for (std::size_t i = first + 1; i < step.ops.size(); ++i) {
+    if (is_fill(step.ops[i])) {
+      fills.push_back(i);
+      continue;
+    }
+    if (!continues(step.ops[first], step.ops[i])) break;
+    run.fills.insert(run.fills.end(), fills.begin(), fills.end());
+    fills.clear();
+    run.copies.push_back(i);
+    run.end = i + 1;
+  }
+  return run;
 }
 
 /// Time in which one thread of the host gathers the bytes of the run into one array, or scatters them.
@@ -40,10 +59,10 @@ Seconds time_of_gathering(const Profile& profile, Bytes size) {
   return size / rate_of(profile.host->copy, 1);
 }
 
-StepOp one_copy(const ProgramStep& step, std::size_t first, std::size_t end, const Profile& profile) {
-  StepOp all = step.ops[first];
-  for (std::size_t i = first + 1; i < end; ++i) {
-    const StepOp& op = step.ops[i];
+StepOp one_copy(const ProgramStep& step, const std::vector<std::size_t>& copies, const Profile& profile) {
+  StepOp all = step.ops[copies.front()];
+  for (std::size_t c = 1; c < copies.size(); ++c) {
+    const StepOp& op = step.ops[copies[c]];
     all.size += op.size;
     if (op.host_before >= least_own_code) {
       all.host_before += op.host_before;
@@ -54,8 +73,8 @@ StepOp one_copy(const ProgramStep& step, std::size_t first, std::size_t end, con
   }
   all.host_before += time_of_gathering(profile, all.size);
   all.is_gathered = true;
-  all.blocks = step.ops[end - 1].blocks;
-  all.returning = step.ops[end - 1].returning;
+  all.blocks = step.ops[copies.back()].blocks;
+  all.returning = step.ops[copies.back()].returning;
   all.host_memory = MemoryKind::pinned;
   all.time = Seconds{0};
   all.call = Seconds{0};
@@ -69,19 +88,20 @@ std::optional<ChangedStep> batch_copies(const ProgramStep& step, const Profile& 
   std::size_t copies = 0;
   Bytes bytes;
   for (std::size_t i = 0; i < step.ops.size();) {
-    const std::size_t end = is_small_copy(step.ops[i]) ? end_of_run(step, i) : i + 1;
-    if (end - i < fewest_batched) {
-      for (; i < end; ++i) edit.keep(i);
+    const SmallCopies run = is_small_copy(step.ops[i]) ? small_copies_from(step, i) : SmallCopies{};
+    if (run.copies.size() < fewest_batched) {
+      for (const std::size_t end = std::max(i + 1, run.end); i < end; ++i) edit.keep(i);
       continue;
     }
-    const StepOp all = one_copy(step, i, end, profile);
+    const StepOp all = one_copy(step, run.copies, profile);
     StepOp& copy = edit.keep(i);
     copy = all;
     const std::size_t index = edit.size() - 1;
-    for (std::size_t k = i; k < end; ++k) edit.replace(k, index);
-    copies += end - i;
+    for (const std::size_t k : run.copies) edit.replace(k, index);
+    for (const std::size_t k : run.fills) edit.keep(k);
+    copies += run.copies.size();
     bytes += all.size;
-    i = end;
+    i = run.end;
   }
   if (copies == 0) return std::nullopt;
   return ChangedStep{.step = std::move(edit).finish(),

@@ -155,6 +155,7 @@ std::optional<ChangedStep> overlap_steps(const ProgramStep& step, const Profile&
 }
 
 std::optional<ChangedStep> cut_into_chunks_on_streams(const ProgramStep& step, const Profile& profile) {
+  if (step.is_iteration) return std::nullopt;  // a part of the output needs more than its part of the input
   const std::optional<Phases> phases = phases_of(step);
   if (!phases || phases->waits.size() + phases->out.size() + phases->in.size() == 0) return std::nullopt;
   const Bytes largest = std::max(size_of(step, phases->in), size_of(step, phases->out));

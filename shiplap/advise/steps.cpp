@@ -44,6 +44,7 @@ struct SubmittedOp {
   std::uint64_t time;    ///< begin of its call, or of its work where the call was not recorded; ns
   std::uint64_t on_gpu;  ///< begin of its work; ns
   std::uint64_t busy;    ///< time of its work; ns
+  bool has_call;         ///< whether its call was recorded
 };
 
 using Calls = std::unordered_map<std::uint64_t, const RecordedCall*>;
@@ -60,7 +61,7 @@ std::vector<SubmittedOp> submitted_ops(const Recording& recording, const Calls& 
     if (const auto work = work_of(recording.records[i])) {
       const auto call = calls.find(work->call);
       found.push_back({i, call == calls.end() ? work->time.start : call->second->time.start, work->time.start,
-                       work->time.end - work->time.start});
+                       work->time.end - work->time.start, call != calls.end()});
     }
   std::ranges::stable_sort(found, {}, &SubmittedOp::time);
   return found;
@@ -352,6 +353,18 @@ std::vector<std::pair<std::size_t, std::size_t>> parts_in(const Recording& recor
   return parts;
 }
 
+/// Whether the call of each op of each part was recorded: where a recording has not all calls, a step without them says
+/// nothing of the host.
+std::vector<bool> with_calls(const std::vector<std::pair<std::size_t, std::size_t>>& parts,
+                             const std::vector<SubmittedOp>& submitted) {
+  std::vector<bool> called;
+  for (const auto& [first, last] : parts)
+    called.push_back(std::all_of(submitted.begin() + static_cast<std::ptrdiff_t>(first),
+                                 submitted.begin() + static_cast<std::ptrdiff_t>(last),
+                                 [](const SubmittedOp& op) { return op.has_call; }));
+  return called;
+}
+
 std::optional<Steps> steps_of(const std::vector<std::pair<std::size_t, std::size_t>>& parts,
                               const std::vector<SubmittedOp>& submitted) {
   if (parts.empty()) return std::nullopt;
@@ -359,7 +372,10 @@ std::optional<Steps> steps_of(const std::vector<std::pair<std::size_t, std::size
   steps.once = parts.size() == 1;
   std::vector<std::size_t> sizes;
   for (const auto& [first, last] : parts) sizes.push_back(last - first);
-  const std::vector<bool> usual = of_usual_size(sizes);
+  std::vector<bool> usual = of_usual_size(sizes), usual_and_called = usual;
+  const std::vector<bool> called = with_calls(parts, submitted);
+  for (std::size_t i = 0; i < parts.size(); ++i) usual_and_called[i] = usual[i] && called[i];
+  if (std::ranges::find(usual_and_called, true) != usual_and_called.end()) usual = std::move(usual_and_called);
   std::vector<std::pair<std::uint64_t, std::size_t>> times;  // time and index of each usual step
   std::size_t ops = 0;
   double busy = 0, all_busy = 0;

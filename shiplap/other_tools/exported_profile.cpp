@@ -12,7 +12,7 @@ namespace shiplap {
 namespace {
 
 constexpr Bytes smallest = 4_KiB;
-constexpr Bytes largest = 1_GiB;
+constexpr Bytes largest_exported = 1_GiB;
 
 double gigabytes_per_second_of(const DirectionModel& direction) {
   return bandwidth(direction.per_byte.value).bytes_per_second * 1e-9;
@@ -30,7 +30,7 @@ std::string csv(const Profile& profile, const LinkModel& link) {
                         in_bytes(size) / time.count(), from);
   };
   for (const auto& [way, direction] : {std::pair("h2d", &link.h2d), std::pair("d2h", &link.d2h)})
-    for (Bytes size = smallest; size <= largest; size = size * 4)
+    for (Bytes size = smallest; size <= largest_exported; size = size * 4)
       add(way, "pinned", size, cost_at(*direction, size).latency_overhead + size * direction->per_byte.value);
   if (!link.pageable) return text;
   for (const auto& [way, rows] : {std::pair("h2d", &link.pageable->h2d), std::pair("d2h", &link.pageable->d2h)})
@@ -50,7 +50,7 @@ std::string aisimulate(const Profile& profile, const LinkModel& link) {
                                   "host_offload:\n  d2h_bandwidth_gbps: {:.4g}\n  h2d_bandwidth_gbps: {:.4g}\n  "
                                   "latency_to_first_byte_ms: {:.4g}\n",
                                   gigabytes_per_second_of(link.d2h), gigabytes_per_second_of(link.h2d),
-                                  latency_of(link, largest).count() * 1e3);
+                                  latency_of(link, largest_exported).count() * 1e3);
 }
 
 std::string inference_sim(const Profile& profile, const LinkModel& link, const CacheBlock& block) {

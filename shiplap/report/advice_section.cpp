@@ -49,7 +49,8 @@ Headline answer_of(const AdviceView& view) {
   const std::string recorded = to_string(view.step.value);
   const Seconds predicted = predicted_step(view);
   const Seconds limit = view.advice.back().with_before.value;
-  Headline answer{.sentence = fmt::format("{}: {} → ", program, recorded),
+  Headline answer{.verdict = program,
+                  .sentence = fmt::format("{}: {} → ", program, recorded),
                   .numbers = {{recorded, repeats ? "a step as recorded" : "as recorded"}}};
   const auto by = [&](bool bound) {
     std::string names;
@@ -74,15 +75,19 @@ Headline answer_of(const AdviceView& view) {
   return answer;
 }
 
-std::string copied(Bytes all, Bytes pageable) {
-  if (pageable.count == 0) return to_string(all);
-  return to_string(all) + (pageable < all ? fmt::format(" ({} pageable)", to_string(pageable)) : " (pageable)");
+/// Bytes of one direction: "256 MiB (pageable)", "8 MiB (managed)", "8 MiB (64 KiB pageable) and 4 MiB (managed)".
+std::string copied(Bytes all, Bytes pageable, Bytes managed) {
+  const std::string moved = to_string(managed) + " (managed)";
+  if (managed.count > 0 && all.count == 0) return moved;
+  std::string text = to_string(all);
+  if (pageable.count > 0) text += pageable < all ? fmt::format(" ({} pageable)", to_string(pageable)) : " (pageable)";
+  return managed.count > 0 ? text + " and " + moved : text;
 }
 
 std::string what_a_step_does(const StepWork& work) {
   return fmt::format("{} to the GPU, {} kernel{}, {} to the host, {} wait{} of the host",
-                     copied(work.in, work.in_pageable), work.kernels, work.kernels == 1 ? "" : "s",
-                     copied(work.out, work.out_pageable), work.waits, work.waits == 1 ? "" : "s");
+                     copied(work.in, work.in_pageable, work.moved_in), work.kernels, work.kernels == 1 ? "" : "s",
+                     copied(work.out, work.out_pageable, work.moved_out), work.waits, work.waits == 1 ? "" : "s");
 }
 
 /// The names in a row, as in "pin, batch copies and drop waits".

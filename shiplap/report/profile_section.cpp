@@ -109,7 +109,7 @@ Section profile_section(const Profile& profile, const std::string& source) {
   const std::vector<shiplap::Figure> measured = figures(profile.measurements, profile.conditions);
   const std::vector<CheckedFigure> checked = check(profile);
   section.headlines.push_back(speed_headline(profile, name));
-  if (Headline health = health_headline(fmt::format("Profile {}", profile.name), checked);
+  if (Headline health = health_headline(fmt::format("profile {}", profile.name), checked);
       is_of_a_node(profile.origin) && !health.sentence.empty()) {
     if (health.judgement == Judgement::good)  // the rates are in the other sentence
       health.sentence.erase(health.sentence.find('.', health.verdict.size()) + 1);

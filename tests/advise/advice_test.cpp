@@ -18,7 +18,9 @@
 namespace shiplap {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::Not;
 
 Recording committed_recording(const std::string& name) {
@@ -301,6 +303,42 @@ TEST(Advise, names_a_change_of_unknown_gain_first_where_it_may_save_far_more_tha
   for (const Advice& one : advised.advice) EXPECT_TRUE(one.bound) << one.rule << " stands on a bound";
 }
 
+TEST(Advise, takes_a_change_that_gains_only_together_with_one_that_it_enables) {
+  // Pinning costs as much as it saves in one run, and chunks, which need it, gain.
+  const auto advised_for = [](Seconds pin) {
+    Profile profile = find_profile("h100");
+    const Bytes size = 64_MiB;
+    profile.host->calls["pin"] = {{size, pin}};
+    Recording recording{.program = "./once", .gpu = profile.gpus.front().name, .records = {}};
+    constexpr std::uint64_t us = 1000;
+    RecordedCopy copy{.call = 1, .stream = 7, .time = {12 * us, 5002 * us}, .size = size};
+    recording.records = {RecordedCall{1, 0, {10 * us, 5010 * us}, "cudaMemcpyAsync"}, copy,
+                         RecordedCall{2, 0, {5012 * us, 5017 * us}, "cudaLaunchKernel"},
+                         RecordedKernel{2, 7, {5020 * us, 7020 * us}, "work", 4096, 256}};
+    return rules_of(advise(recording, profile));
+  };
+  const Seconds saved = milliseconds(5) - 64_MiB / gigabytes_per_second(55);
+  EXPECT_THAT(advised_for(saved * 0.99), ElementsAre("pin", "chunks on streams"));
+  EXPECT_THAT(advised_for(saved * 3.0), IsEmpty());
+}
+
+TEST(Advise, says_what_would_gain_in_further_runs_where_it_costs_more_than_one_run_gains) {
+  Profile profile = find_profile("h100");
+  profile.host->calls["pin"] = {{64_MiB, milliseconds(50)}};
+  const Advised advised = advise(program_that_runs_once(), profile);
+  EXPECT_TRUE(advised.advice.empty());
+  EXPECT_THAT(advised.limit, HasSubstr("To pin would save"));
+  EXPECT_THAT(advised.limit, HasSubstr("costs 50.00 ms once"));
+}
+
+TEST(Advise, knows_programs_of_directives_by_their_kernels) {
+  Recording recording = program_that_runs_once();
+  for (const char* name : {"nvkernel_main_F1L46_2", "main_46_gpu", "__omp_offloading_fd00_main_l8"}) {
+    std::get<RecordedKernel>(recording.records.back()).name = name;
+    EXPECT_THAT(advise(recording, find_profile("h100")).languages, ElementsAre("OpenMP and OpenACC")) << name;
+  }
+}
+
 TEST(Advise, says_which_kernel_does_not_fill_the_gpu_and_how_much_of_the_host_is_in_calls) {
   Recording recording{.program = "./add", .gpu = "NVIDIA H100 80GB HBM3", .records = {}};
   const auto with_kernels = [&](std::uint64_t blocks, std::uint64_t time, std::uint64_t pause) {
@@ -313,8 +351,9 @@ TEST(Advise, says_which_kernel_does_not_fill_the_gpu_and_how_much_of_the_host_is
     }
     return advise(recording, find_profile("h100")).limit;
   };
-  EXPECT_THAT(with_kernels(1, 900'000, 2000), HasSubstr("add, has 1 block of 32 threads for 132 SMs"));
-  EXPECT_THAT(with_kernels(132, 900'000, 2000), Not(HasSubstr("block")));
+  EXPECT_THAT(with_kernels(1, 900'000, 2000),
+              HasSubstr("The longest kernel, add, has 1 block of 32 threads for 132 SMs"));
+  EXPECT_THAT(with_kernels(132, 900'000, 2000), Not(HasSubstr(" block")));
   EXPECT_THAT(with_kernels(132, 1000, 4100), HasSubstr("% of it in calls of CUDA: fewer"));
   EXPECT_THAT(with_kernels(132, 1000, 50'000), HasSubstr("the program's own code"));
 }

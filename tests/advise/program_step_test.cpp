@@ -252,6 +252,39 @@ TEST(ProgramStep, waits_in_a_call_that_frees_memory_while_a_kernel_runs_and_free
   EXPECT_EQ(letters_of(in_order), "kk");
 }
 
+TEST(ProgramStep, is_an_iteration_where_the_host_launches_one_kernel_again_and_again_and_waits_in_between) {
+  const auto is_iteration = [](unsigned launches, bool waits, bool same_kernel) {
+    return repeated(launches,
+                    [&](MadeRecording& made) {
+                      for (unsigned i = 0; i < launches; ++i) {
+                        const double at = 30 * i;
+                        made.launch(at, at + 5, at + 15, 1, same_kernel ? "stencil" : "kernel " + std::to_string(i));
+                        if (waits)
+                          made.order(made.call("cudaDeviceSynchronize", at + 16, at + 18), Order::device_wait, 0);
+                      }
+                    })
+        .is_iteration;
+  };
+  EXPECT_TRUE(is_iteration(4, true, true));
+  EXPECT_FALSE(is_iteration(4, false, true));
+  EXPECT_FALSE(is_iteration(4, true, false));
+  EXPECT_FALSE(is_iteration(2, true, true));
+}
+
+TEST(ProgramStep, counts_the_calls_that_allocate_and_those_that_free) {
+  const ProgramStep step = repeated(2, [](MadeRecording& made) {
+    made.launch(0, 10, 20);
+    made.call("cudaMalloc", 25, 28);
+    made.call("cudaFree", 29, 30);
+    made.call("cuMemAlloc_v2", 30, 31);
+    made.call("cudaHostUnregister", 31, 32);
+    made.call("cudaMallocAsync", 32, 33);
+    made.launch(35, 40, 50);
+  });
+  EXPECT_EQ(step.ops[1].allocations, 3u);
+  EXPECT_EQ(step.ops[1].frees, 2u);
+}
+
 TEST(ProgramStep, knows_contents_and_addresses_as_the_same_only_where_all_steps_agree) {
   const ProgramStep step = repeated_step(6, [](MadeRecording& made, std::size_t number) {
     const auto copy = [&](double at, std::uint64_t content, std::uint64_t address) -> RecordedCopy& {

@@ -18,6 +18,7 @@ namespace fs = std::filesystem;
 using made_trace::MadeTrace;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class RecordingFile : public MadeTrace {
  protected:
@@ -83,8 +84,14 @@ TEST_F(RecordingFile, that_is_a_program_is_refused_with_the_command_that_records
   EXPECT_THAT(refusal("script.py", "#!/usr/bin/python3\n"), HasSubstr("shiplap advise -- "));
 }
 
+TEST_F(RecordingFile, of_json_that_is_neither_recording_nor_trace_is_refused_as_that) {
+  EXPECT_THAT(refusal("results.json", "{\n  \"kernels\": [1, 2]\n}\n"),
+              AllOf(HasSubstr("it is JSON"), HasSubstr("traceEvents")));
+  EXPECT_THAT(refusal("broken.json", "{\n  \"kernels\": [1, 2\n"), Not(HasSubstr("it is JSON")));
+}
+
 TEST_F(RecordingFile, that_is_absent_empty_or_a_folder_is_refused) {
-  EXPECT_THAT(message_of([&] { read_recording_file(file()); }), HasSubstr("cannot be read"));
+  EXPECT_THAT(message_of([&] { read_recording_file(file()); }), HasSubstr("there is no such file"));
   EXPECT_THAT(refusal("empty", ""), HasSubstr("empty"));
   EXPECT_FALSE(message_of([&] { read_recording_file(file().parent_path()); }).empty());
 }

@@ -85,6 +85,21 @@ TEST(BatchCopies, makes_a_copy_of_each_run_and_leaves_what_stands_between_them) 
   EXPECT_EQ(change->step.ops[1].size, 1_MiB);
 }
 
+TEST(BatchCopies, gathers_copies_between_which_arrays_are_filled_and_keeps_the_fills) {
+  MadeStep made;
+  for (std::size_t i = 0; i < 9; ++i) {
+    made.in(Bytes{1000});
+    made.kernel(microseconds(2));
+    made.last().work = StepOp::Work::fill;
+  }
+  made.kernel(microseconds(10));
+  const auto change = batch_copies(made.step, planted_profile());
+  ASSERT_TRUE(change);
+  EXPECT_EQ(letters_of(change->step), "i" + std::string(10, 'k'));
+  EXPECT_EQ(copied_bytes(change->step, true), 9000_B);
+  EXPECT_MICROSECONDS(kernel_time(change->step), 9 * 2 + 10);
+}
+
 TEST(BatchCopies, does_not_apply_to_seven_copies_or_large_ones) {
   EXPECT_FALSE(batch_copies(SmallCopies(7).step, planted_profile()));
   EXPECT_TRUE(batch_copies(SmallCopies(8, 256_KiB).step, planted_profile()));

@@ -137,6 +137,13 @@ TEST(Chunks, divide_copies_and_kernels_and_let_each_wait_for_its_own_chunk) {
   EXPECT_EQ(step.ops.back().after, (Afters{{step.ops.size() - 2, 0}}));
 }
 
+TEST(Chunks, are_not_made_of_an_iteration) {
+  SerialStep made;
+  ASSERT_TRUE(cut_into_chunks_on_streams(made.step, planted_profile()));
+  made.step.is_iteration = true;
+  EXPECT_FALSE(cut_into_chunks_on_streams(made.step, planted_profile()));
+}
+
 TEST(Chunks, are_as_many_as_make_the_step_fastest) {
   // The copies take 1.2 ms each and the kernel 1.2 ms: n chunks take about (n + 2) / n of that, so more are better,
   // until the overhead of each copy and launch, about 5 µs, outweighs what they save: 2.4 ms / n.

@@ -154,6 +154,18 @@ TEST(AllocateOnce, leaves_out_the_waits_of_calls_that_free_memory_unless_they_wa
   }
 }
 
+TEST(AllocateOnce, is_in_one_piece_where_nothing_is_freed) {
+  for (const std::uint32_t frees : {0u, 1u}) {
+    MadeStep made;
+    made.in(1_MiB);
+    made.last().host_before = made.last().allocating = microseconds(100);
+    made.last().allocations = 1;
+    made.last().frees = frees;
+    const std::string what = allocate_once(made.step, planted_profile()).value().what;
+    EXPECT_EQ(what.find("in one piece") != std::string::npos, frees == 0) << what;
+  }
+}
+
 TEST(AllocateOnce, does_not_apply_below_half_a_percent_of_the_step) {
   MadeStep made;  // takes 10 ms
   made.kernel(milliseconds(1));

@@ -162,6 +162,21 @@ TEST(Steps, are_found_where_a_program_makes_its_streams_anew_in_each_of_them) {
   EXPECT_EQ(found->bounds.size(), 41u);
 }
 
+TEST(Steps, of_which_some_have_no_calls_have_a_typical_one_with_calls) {
+  Program program;
+  for (unsigned s = 0; s < 20; ++s)
+    for (const unsigned kind : {0u, 1u, 4u}) program.op(kind, s == 17 ? 1'000'000 : 0);  // a step unlike the others
+  Recording recording = program.recording();
+  const std::size_t kept = recording.records.size() * 17 / 20;
+  for (std::size_t i = 0; i < kept; i += 2) ASSERT_TRUE(std::holds_alternative<RecordedCall>(recording.records[i]));
+  std::size_t index = 0;
+  std::erase_if(recording.records,
+                [&](const Record& record) { return index++ < kept && std::holds_alternative<RecordedCall>(record); });
+  const auto found = find_steps(recording);
+  ASSERT_TRUE(found);
+  EXPECT_GE(found->typical, 16u);
+}
+
 TEST(Steps, cover_the_time_on_the_gpu_that_is_in_them_and_not_the_number_of_ops) {
   Recording recording;
   std::uint64_t now = 1'000'000, call = 0;

@@ -399,7 +399,7 @@ TEST(Report, each_sentence_on_a_node_names_it) {
   const Page page = report_of({file_of(profile), {"check.json", checked(check_profile(profile))}});
   std::vector<std::string> judged;
   for (const std::string& sentence : summary_of(page))
-    if (sentence.starts_with("GOOD Profile planted:") || sentence.starts_with("GOOD n1 cuda:0:"))
+    if (sentence.starts_with("GOOD profile planted:") || sentence.starts_with("GOOD n1 cuda:0:"))
       judged.push_back(sentence);
   EXPECT_EQ(judged.size(), 2u) << "the profile's and the check's, each by its name";
 }
