@@ -74,7 +74,7 @@ Report run_in(const OpenedNode& opened, const Way& way, const std::string& name)
   Report report = run(*opened.device, planned.plan, data.job(),
                       {.repeats = is_real ? timed_runs : 1,
                        .warm_up = is_real ? untimed_runs : 0,
-                       .trace = choice.graph || choice.batched ? Trace::none : Trace::best,
+                       .trace = is_real && (choice.graph || choice.batched) ? Trace::none : Trace::best,
                        .refill = [&data] { data.refill(); },
                        .verify = [&data] { return data.verify(); }});
   report.require_right();
@@ -101,10 +101,13 @@ std::string bars(const std::vector<Shown>& all, const TextStyle& style) {
   return out;
 }
 
-/// The timeline of the run, which shows that copies and kernels overlap.
+/// The timeline of the run, in which copies and kernels overlap; "" for one of a single op, or whose ops cannot be told
+/// apart.
 std::string overlap_of(const Report& run, const TextStyle& style) {
+  if (run.timeline.spans.size() < 2) return "";
   return gantt(*run.planned.schedule, run.timeline,
-               {.style = style, .title = fmt::format("{}, {}", ways.back().name, to_string(run.timeline.makespan))});
+               {.style = style, .title = fmt::format("{}, {}", ways.back().name, to_string(run.timeline.makespan))}) +
+         "\n";
 }
 
 constexpr const char* what_next = R"(Try it on what is yours:
@@ -163,7 +166,7 @@ void run_demo(const DemoFlags& flags) {
   std::string text = bold(wrap(answer_of(shown, *last), style.width), style) + "\n\n" + bars(shown, style) + "\n";
   for (const Shown& one : shown)
     if (!one.why_not.empty()) text += wrap(fmt::format("{}: {}", one.name, one.why_not), style.width, "  ") + "\n";
-  if (!last->timeline.spans.empty()) text += (shows_all ? run_gantt(*last, style) : overlap_of(*last, style)) + "\n";
+  text += shows_all && !last->timeline.spans.empty() ? run_gantt(*last, style) + "\n" : overlap_of(*last, style);
   if (shows_all) {
     for (const Shown& one : shown)
       if (!one.how.empty()) text += wrap(fmt::format("{}: {}", one.name, one.how), style.width, "  ") + "\n";

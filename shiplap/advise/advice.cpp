@@ -32,7 +32,7 @@ constexpr double nearly_all = 0.95;
 constexpr double worth_a_bound_first = 0.25;
 constexpr double far_shorter = 1.5;
 
-/// Advice for the whole program must save so many times as much as that for its steps.
+/// Advice for the whole program must save this factor more than that for its steps.
 constexpr double clearly_more = 1.2;
 
 /// A change that can be tried.

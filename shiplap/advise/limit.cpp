@@ -22,7 +22,7 @@ std::string_view without_parameters(std::string_view name) {
 /// GPU.
 std::string few_blocks(const ProgramStep& step, const Profile& profile) {
   constexpr double matters = 0.1;                                       // fraction of the step
-  std::map<std::pair<std::string_view, std::uint64_t>, Seconds> times;  // of kernels, by name and grid
+  std::map<std::pair<std::string_view, std::uint64_t>, Seconds> times;  // by name and grid
   const StepOp* longest = nullptr;
   Seconds most{0};
   for (const StepOp& op : step.ops) {

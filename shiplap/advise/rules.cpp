@@ -72,13 +72,13 @@ const std::array how_to_overlap_steps{
           "with non_blocking=True, and wait for their event a step later."},
     HowTo{"CuPy", "set and get(blocking=False) on a second cupy.cuda.Stream, with events."},
     HowTo{"JAX", "Call jax.device_put of the next batch before the result of this one is read."},
-    HowTo{"OpenMP and OpenACC", "Regions with nowait and depend, or async queues, over two sets of arrays."}};
+    HowTo{"OpenMP and OpenACC", "Regions with nowait and depend, or async, over two sets of arrays."}};
 const std::array how_to_chunk{
     HowTo{"CUDA C++", "shiplap::plan and run (docs/tutorial.md), or shiplap plan --emit cuda for a program."},
     HowTo{"PyTorch", "shiplap.torch.stream(module, x)."},
     HowTo{"CuPy", "shiplap.Job with kernel(function, arrays=\"cupy\")."},
     HowTo{"OpenMP and OpenACC",
-          "target update and regions over parts of the arrays, with nowait and depend, or async queues."}};
+          "target update and regions over parts of the arrays, with nowait and depend, or async."}};
 
 const std::array how_to_access_host_memory{
     HowTo{"CUDA C++", "Allocate with cudaHostAlloc(..., cudaHostAllocMapped) and pass the pointer to the kernel."},

@@ -21,7 +21,7 @@ struct ChangedStep {
   Seconds once{0};          ///< time that the change costs once
   Seconds once_at_most{0};  ///< the same on a slow host; 0: as `once`
   bool bound = false;       ///< whether the step takes at least as long as predicted, because something is unknown
-  bool is_likely = false;   ///< of a bound: whether the recording speaks for it, so that it may be the first advice
+  bool is_likely = false;   ///< whether the recording speaks for a bound, so that it may be the first advice
 };
 
 /// How a change is made in a language or library.

@@ -80,11 +80,11 @@ TEST_F(DailyUse, measure_counts_skipped_primitives_in_a_line_and_names_them_with
 }
 
 TEST_F(DailyUse, demo_fits_on_a_screen_with_a_picture_of_the_overlap) {
-  const Outcome brief = shiplap("demo saxpy:n=4Mi --device virtual:h200");
+  const Outcome brief = shiplap("demo saxpy:n=16Mi --device virtual:h200");
   EXPECT_EQ(brief.code, 0) << brief.err;
   EXPECT_LE(lines_of(brief.out), 25) << brief.out;
   for (const char* row : {"H2D copies ", "kernels ", "D2H copies "}) EXPECT_THAT(brief.out, HasSubstr(row));
-  const Outcome all = shiplap("demo saxpy:n=4Mi --device virtual:h200 --all");
+  const Outcome all = shiplap("demo saxpy:n=16Mi --device virtual:h200 --all");
   EXPECT_GT(lines_of(all.out), lines_of(brief.out));
 }
 

@@ -63,27 +63,26 @@ TEST(DocsCode, every_block_compiles_with_nvcc) {
 }
 
 TEST(DocsCode, a_broken_block_is_named_by_file_and_line) {
-  const Block broken{"docs/some.md", 17, "cpp", {}, false, "int n = 1;\nn = undeclared;\n"};
+  const Block broken{"docs/some.md", 17, "cpp", {}, "int n = 1;\nn = undeclared;\n"};
   const Outcome outcome = compile_on_the_host({&broken, 1});
   EXPECT_NE(outcome.status, 0);
   EXPECT_THAT(outcome.output, HasSubstr("docs/some.md:18"));
 }
 
 TEST(DocsCode, a_launch_is_a_call_for_the_host_compiler) {
-  const Block launch{
-      "docs/some.md", 1, "cuda", {}, false, "__global__ void f(int) {}\nvoid g() { f<<<1,\n2>>>(3); }\n"};
+  const Block launch{"docs/some.md", 1, "cuda", {}, "__global__ void f(int) {}\nvoid g() { f<<<1,\n2>>>(3); }\n"};
   EXPECT_THAT(translation_unit({&launch, 1}, source_root, Compiler::host), HasSubstr("void g() { f\n(3); }"));
   EXPECT_THAT(translation_unit({&launch, 1}, source_root, Compiler::nvcc), HasSubstr("f<<<1,\n2>>>(3)"));
 }
 
 TEST(DocsCode, a_block_with_a_header_of_the_toolkit_is_for_nvcc_alone) {
-  const Block thrust{"docs/some.md", 1, "cuda", {}, false, "#include <thrust/sort.h>\nint marker;\n"};
+  const Block thrust{"docs/some.md", 1, "cuda", {}, "#include <thrust/sort.h>\nint marker;\n"};
   EXPECT_THAT(translation_unit({&thrust, 1}, source_root, Compiler::host), Not(HasSubstr("marker")));
   EXPECT_THAT(translation_unit({&thrust, 1}, source_root, Compiler::nvcc), HasSubstr("marker"));
 }
 
 TEST(DocsCode, an_unknown_preamble_is_refused) {
-  const Block block{"docs/some.md", 1, "cpp", {"nonsense"}, false, "int n;\n"};
+  const Block block{"docs/some.md", 1, "cpp", {"nonsense"}, "int n;\n"};
   EXPECT_THROW(translation_unit({&block, 1}, source_root + "/tests/docs/preambles", Compiler::host),
                std::runtime_error);
 }

@@ -87,8 +87,8 @@ Page parse(const std::string& file, std::string_view text) {
       else
         open->text += line + "\n";
     } else if (line.rfind("```", 0) == 0) {
-      open = &page.blocks.emplace_back(Block{file, number + 1, line.substr(3), names_after(before, "compiles with:"),
-                                             before.rfind("<!-- runs", 0) == 0, ""});
+      open =
+          &page.blocks.emplace_back(Block{file, number + 1, line.substr(3), names_after(before, "compiles with:"), ""});
     } else {
       if (line.rfind('#', 0) == 0) add_anchor(page, line);
       add_links(page, without_code(line, number, page), number);

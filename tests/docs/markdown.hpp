@@ -13,7 +13,6 @@ struct Block {
   unsigned line = 0;                   ///< line of the first line of `text`, counted from 1
   std::string language;                ///< the info string: "cpp", "cuda", "console", or empty
   std::vector<std::string> preambles;  ///< names after `<!-- compiles with: a, b -->` on the line before the fence
-  bool runs = false;                   ///< whether `<!-- runs -->` stands on the line before the fence
   std::string text;                    ///< the lines between the fences
 };
 
