@@ -51,10 +51,11 @@ void open_file(std::string path) {
 void add_report(CLI::App& app) {
   auto flags = std::make_shared<ReportFlags>();
   auto* command = app.add_subcommand("report", "Show profiles, plans, runs and more as one HTML page");
-  declare_file(command->add_option("files", flags->files,
-                                   "profiles, logs of adaptive runs, and what check, compare, plan, run, evaluate, "
-                                   "movers, advise and reproduce print with --json"),
-               FileUse::read)
+  declare_file(
+      command->add_option("files", flags->files,
+                          "profiles, logs of adaptive runs, and what check, compare, plan, run, tune, evaluate, "
+                          "movers, advise and reproduce print with --json"),
+      FileUse::read)
       ->type_name("FILE")
       ->required();
   declare_file(command->add_option("-o,--output", flags->output, "write the page into this file"), FileUse::write)

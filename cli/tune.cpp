@@ -1,5 +1,7 @@
 #include "cli/tune.hpp"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -7,13 +9,12 @@
 
 #include "cli/effects.hpp"
 #include "cli/interruption.hpp"
-#include "shiplap/core/formats.hpp"
+#include "shiplap/document/text.hpp"
 #include "shiplap/pipeline/plan_view.hpp"
 #include "shiplap/pipeline/race.hpp"
 #include "shiplap/pipeline/race_store.hpp"
 #include "shiplap/pipeline/workload_data.hpp"
 #include "shiplap/report/progress.hpp"
-#include "shiplap/report/race_report.hpp"
 #include "shiplap/report/sections.hpp"
 #include "shiplap/workload/kernel_profile.hpp"
 
@@ -61,19 +62,16 @@ void run_tune(const TuneFlags& flags) {
   note_runs_without_effect(flags.use, 0, made, opened.node);
   const DeviceInfo info = opened.device->info();
   if (!flags.write_kernel.empty()) save_kernel_profile(made.job.name, info.name, made.job.cost, flags.write_kernel);
+  const RaceView view{.workload = made.job.name, .device = info.id, .race = *made.race};
   if (flags.json) {
     show_simulation(opened, node, true);
-    Json json = to_json(*made.race);
-    json["schema"] = formats::race.schema;
-    json["version"] = formats::race.version;
-    json["workload"] = made.job.name;
-    json["device"] = info.id;
-    return print_json(json);
+    return print_json(to_json(view));
   }
-  const TextStyle style = style_of_stdout();
-  print(race_report(made.job.name, *made.race, style, detail));
-  if (const std::string pinning = document::pinning_sentence(plan_view(made)); !pinning.empty())
-    print("\n" + wrap(pinning, style.width) + "\n");
+  document::Section section = document::race_section(view);
+  if (std::string pinning = document::pinning_sentence(plan_view(made)); !pinning.empty())
+    section.sentences.push_back(std::move(pinning));
+  print(document::text(section, style_of_stdout(), detail));
+  if (!flags.all) print(fmt::format("\n--all shows all {} candidates.\n", view.race.finalists.size()));
   show_simulation(opened, node, false);
 }
 

@@ -297,6 +297,10 @@ struct SamplesInSeconds {
   static Json schema() { return detail::quantities_schema("ms"); }
 };
 
+void require_winner(const JsonReader& json, const RaceResult& result) {
+  if (result.winner >= result.finalists.size()) json.at("winner").fail("the index of one of the finalists");
+}
+
 }  // namespace
 
 template <class V, Like<Finalist> R>
@@ -320,8 +324,26 @@ void describe(V& v, R& result) {
 Json to_json(const RaceResult& result) { return write_record(result); }
 void from_json(const JsonReader& json, RaceResult& result) {
   read_record(json, result);
-  if (result.winner >= result.finalists.size()) json.at("winner").fail("the index of one of the finalists");
+  require_winner(json, result);
 }
 Json json_schema(const RaceResult&) { return schema_of<RaceResult>(); }
+
+template <class V, Like<RaceView> R>
+void describe(V& v, R& view) {
+  v.header(formats::race);
+  v.field("workload", view.workload, "the job with its parameters");
+  v.field("device", view.device, "id of the device");
+  describe(v, view.race);
+}
+
+Json to_json(const RaceView& view) { return write_record(view); }
+void from_json(const JsonReader& json, RaceView& view) {
+  read_record(json, view);
+  require_winner(json, view.race);
+}
+Json json_schema(const RaceView&) {
+  return document_schema<RaceView>("shiplap race",
+                                   "A race of the best candidates of a plan, as `shiplap tune --json` prints it.");
+}
 
 }  // namespace shiplap

@@ -77,10 +77,22 @@ class Originals {
   std::vector<std::pair<std::byte*, std::vector<std::byte>>> kept_;
 };
 
+/// A race as files have it.
+struct RaceView {
+  std::string workload;  ///< the job with its parameters
+  std::string device;    ///< id of the device
+  RaceResult race;       ///< its outcome
+};
+
 /// Writes every finalist with its times.
 Json to_json(const RaceResult&);
 /// Reads what to_json wrote. Throws Error that names the key.
 void from_json(const JsonReader&, RaceResult&);
 Json json_schema(const RaceResult&);  ///< JSON Schema of what to_json writes
+/// Writes the document `shiplap/race`.
+Json to_json(const RaceView&);
+/// Reads the document. Throws Error that names the key.
+void from_json(const JsonReader&, RaceView&);
+Json json_schema(const RaceView&);  ///< the JSON Schema of the document
 
 }  // namespace shiplap

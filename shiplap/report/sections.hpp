@@ -14,6 +14,7 @@
 #include "shiplap/measure/compare.hpp"
 #include "shiplap/measure/node_result.hpp"
 #include "shiplap/pipeline/plan_view.hpp"
+#include "shiplap/pipeline/race.hpp"
 #include "shiplap/pipeline/run_view.hpp"
 #include "shiplap/plan/adaptation_log.hpp"
 #include "shiplap/plan/strategy_map.hpp"
@@ -60,6 +61,8 @@ Section run_section(const RunView&, const std::string& source = {});
 /// What to do, what it gains, why, and the best choice of each strategy; all candidates, where time is lost, and what
 /// is assumed are details.
 Section plan_section(const PlanView&, const std::string& source = {});
+/// The winner of a race with its times, and every finalist with what became of it.
+Section race_section(const RaceView&, const std::string& source = {});
 /// The time on the most nodes, what limits the scaling to each number of nodes, and what is assumed.
 Section scaling_section(const Scaling&, const std::string& source = {});
 /// The rates of movers of scattered blocks.

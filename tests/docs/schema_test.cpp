@@ -13,6 +13,7 @@
 #include "shiplap/measure/compare.hpp"
 #include "shiplap/measure/node_result.hpp"
 #include "shiplap/pipeline/plan_view.hpp"
+#include "shiplap/pipeline/race.hpp"
 #include "shiplap/pipeline/run_view.hpp"
 #include "shiplap/plan/adaptation_log.hpp"
 #include "shiplap/plan/mover_table.hpp"
@@ -40,6 +41,7 @@ TEST(Schemas, are_those_of_the_records) {
   expect_documented("fleet", json_schema(JudgedFleet{}));
   expect_documented("run", json_schema(RunView{}));
   expect_documented("plan", json_schema(PlanView{}));
+  expect_documented("race", json_schema(RaceView{}));
   expect_documented("scaling", json_schema(Scaling{}));
   expect_documented("advice", json_schema(AdviceView{}));
   expect_documented("reproduction", json_schema(ReproductionView{}));
