@@ -97,8 +97,10 @@ void run_plan(const PlanFlags& flags) {
   const PlanOptions options = plan_options_of(flags.choice, flags.use, workload.job);
   const OpenedNode opened = open_node_or_profile(flags.node);
   if (flags.nodes.nodes > 0) {
-    show_simulation(opened, flags.node, flags.json);
-    return run_plan_nodes(opened, workload, options, flags.nodes, flags.json);
+    if (flags.json) show_simulation(opened, flags.node, true);
+    run_plan_nodes(opened, workload, options, flags.nodes, flags.json);
+    if (!flags.json) show_simulation(opened, flags.node, false);
+    return;
   }
   const std::string lacking = lacking_host_memory(opened.node, workload.job);
   note_idle_gpus(opened.node, options);

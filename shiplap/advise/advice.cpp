@@ -129,7 +129,7 @@ class Advisor {
         }
     }
     if (advised_.advice.empty())
-      advised_.limit += why_not_paid_once();
+      advised_.limit += why_not_paid_once() + what_else_would_help(advised_.recorded);
     else
       advised_.advised = simulated_step(step_, profile_);
     return std::move(step_);

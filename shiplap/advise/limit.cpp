@@ -53,13 +53,28 @@ double part_in_calls(const ProgramStep& step) {
   return calls > Seconds{0} ? calls / (calls + own) : 0;
 }
 
+/// The call of a kernel in a program that runs once that takes a large part of it, or null: a first launch loads
+/// modules.
+const StepOp* long_launch(const ProgramStep& step) {
+  constexpr double large = 0.3;
+  if (!step.once || step.ops.empty()) return nullptr;
+  const auto longest = std::ranges::max_element(
+      step.ops, {}, [](const StepOp& op) { return op.kind == StepOp::Kind::kernel ? op.call : Seconds{0}; });
+  return longest->kind == StepOp::Kind::kernel && longest->call > step.time.value * large ? &*longest : nullptr;
+}
+
 std::string limit_of_host(double busy, const ProgramStep& step) {
   constexpr std::size_t many_calls = 16;
   const double calls = part_in_calls(step);
-  const char* why = calls < 0.5                     ? " and the rest in the program's own code"
-                    : step.ops.size() >= many_calls ? ": fewer and larger kernels and copies, or a graph of them, "
-                                                      "would take less"
-                                                    : "";
+  const StepOp* const launch = long_launch(step);
+  const std::string why =
+      launch != nullptr ? fmt::format(
+                              ": the launch of {} alone takes {}; a first launch loads modules, so launch it once "
+                              "before, or set CUDA_MODULE_LOADING=EAGER",
+                              without_parameters(launch->name), to_string(launch->call))
+      : calls < 0.5                   ? " and the rest in the program's own code"
+      : step.ops.size() >= many_calls ? ": fewer and larger kernels and copies, or a graph of them, would take less"
+                                      : "";
   return fmt::format("The host is busy for {:.0f} % of the time, {:.0f} % of it in calls of CUDA{}.", busy * 100,
                      calls * 100, why);
 }
@@ -97,6 +112,13 @@ std::string limit_of_engines(const Timeline& timeline, const ProgramStep& step) 
 
 std::string limit_of(const SimulatedStep& step, const ProgramStep& program, const Profile& profile) {
   return limit_of_engines(step.timeline, program) + few_blocks(program, profile);
+}
+
+std::string what_else_would_help(const SimulatedStep& step) {
+  constexpr double mostly = 0.5;
+  const Timeline& timeline = step.timeline;
+  if (timeline.makespan <= Seconds{0} || busy_time(timeline, Engine::copy_h2d) < timeline.makespan * mostly) return "";
+  return " Fewer bytes alone would help: keep on the GPU what does not change.";
 }
 
 std::string what_the_gpu_did(const Recording& recording) {

@@ -266,11 +266,17 @@ class Import {
     });
   }
   void read_copies() {
-    constexpr std::int64_t unknown = -1;
-    read_ops(copy_table, {"bytes", "copyKind", "srcKind", "dstKind"}, [&](const Op& op, NsysRow& row) {
+    constexpr std::int64_t unknown = -1, prefetched_by_program = 1;
+    NsysDatabase::Columns columns{"bytes", "copyKind"};
+    const bool has_causes = database_.has(copy_table, "migrationCause");
+    if (has_causes) columns.emplace_back("migrationCause");
+    columns.insert(columns.end(), {"srcKind", "dstKind"});
+    read_ops(copy_table, columns, [&](const Op& op, NsysRow& row) {
       const Bytes size{row.count()};
       const auto kind = static_cast<CopyKind>(row.integer());
+      const std::int64_t cause = has_causes ? row.integer(unknown) : unknown;
       if (is_migration(kind)) {
+        if (cause == prefetched_by_program) return;  // nobody waits for these pages
         records_.push_back(RecordedMigration{op.time, size, kind != CopyKind::migration_to_host, op.gpu});
         return;
       }

@@ -71,6 +71,16 @@ Seconds time_of_preparing(const Profile& profile, Bytes size) {
 /// What a copy to the GPU has in common with the copy to the host whose bytes it may send again.
 auto array_of(const StepOp& copy) { return std::tuple(copy.gpu, copy.size.count, copy.host_address); }
 
+/// The part of the SMs that the largest grid of the step's kernels can use, at most 1: what a kernel gets of the GPU's
+/// memory bandwidth.
+double part_of_gpu(const ProgramStep& step, const GpuModel& gpu) {
+  std::uint64_t blocks = 0;
+  for (const StepOp& op : step.ops)
+    if (op.kind == StepOp::Kind::kernel && op.work == StepOp::Work::kernel) blocks = std::max(blocks, op.grid);
+  if (blocks == 0 || gpu.sm_count == 0) return 1;
+  return std::min(1.0, static_cast<double>(blocks) / gpu.sm_count);
+}
+
 std::string arrays(std::size_t count) { return count == 1 ? "array" : fmt::format("{} arrays", count); }
 
 }  // namespace
@@ -292,7 +302,8 @@ std::optional<ChangedStep> prefetch_managed(const ProgramStep& step, const Profi
       kernels += step.ops[i].time;
     }
   const auto& bandwidth = profile.gpus.front().memory_bandwidth;
-  const Seconds alone = bandwidth ? moved.to_device / bandwidth->value : Seconds{0};
+  const Seconds alone =
+      bandwidth ? moved.to_device / bandwidth->value / part_of_gpu(step, profile.gpus.front()) : Seconds{0};
   // Kernels waited for pages no longer than if these had come one after the other, each by a fault of its own.
   const Seconds faults = moved.moves_to_device == 0 || managed.demand_h2d.empty()
                              ? kernels

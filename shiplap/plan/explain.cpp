@@ -26,17 +26,6 @@ std::string largest_cause(const Distance& d) {
   return fmt::format("{} ({})", largest->second, to_string(largest->first));
 }
 
-/// The reason why the choice is not the fastest candidate; "" when it is the fastest.
-std::string why_not_the_fastest(const Ranking& ranking) {
-  if (ranking.simpler.empty()) return "";
-  const Candidate& fastest = ranking.candidates.front();
-  const Seconds value = ranking.best().predicted.value;
-  const double gain = percent_of(value - fastest.predicted.value, value);
-  return fmt::format(" {} is predicted {} faster. Predictions are off by about as much, and the choice is simpler: {}.",
-                     to_string(fastest.choice), gain < 0.01 ? "less than 0.01 %" : fmt::format("{:.2g} %", gain),
-                     ranking.simpler);
-}
-
 }  // namespace
 
 std::string beside_ideal_overlap(const Candidate& candidate, const IdealOverlap& ideal) {
@@ -55,13 +44,12 @@ std::string explain(const Ranking& ranking) {
   if (best.distance.total.count() > 0) text += fmt::format(", mostly {}", largest_cause(best.distance));
   text += ".";
   if (const double percent = percent_of(busy, best.predicted.value); percent >= 0.5)
-    text += fmt::format(" {} is busy for {:.0f} % of the predicted time.", to_string(engine), percent);
-  text += fmt::format(" The link needs {} at least, and the kernel {}.", to_string(ranking.bound.link),
-                      to_string(ranking.bound.kernel));
+    text += fmt::format(" {} is busy for {:.0f} % of the time.", to_string(engine), percent);
+  text += fmt::format(" At least: link {}, kernel {}.", to_string(ranking.bound.link), to_string(ranking.bound.kernel));
   if (best.predicted_by == PredictedBy::closed_form)
     text += fmt::format(" The time is by the closed form of van Werkhoven et al. 2014, because {}.",
                         best.why_not_simulated);
-  return text + why_not_the_fastest(ranking);
+  return text;
 }
 
 std::vector<std::string> reasons_of(const std::vector<Refused>& refused) {

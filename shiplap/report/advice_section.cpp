@@ -211,7 +211,7 @@ Section advice_section(const AdviceView& view, const std::string& source) {
                       to_string(view.initialisation)));
     section.sentences.push_back(how_true_it_is(view));
   }
-  if (view.inferred_waits)
+  if (view.inferred_waits && (!view.work || view.work->waits > 0))
     section.sentences.emplace_back(
         "It is not recorded for which streams and events the host waits, so no advice is given to drop a wait (the "
         "PyTorch profiler records it with experimental_config=_ExperimentalConfig(enable_cuda_sync_events=True); of a "

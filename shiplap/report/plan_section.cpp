@@ -90,8 +90,9 @@ std::string what_is_predicted(const PlanView& view) {
   const Ranking& ranking = view.ranking;
   std::string text = ranking.job;
   if (view.shape)
-    text += fmt::format(", {} in and {} out of {} memory,", to_string(view.shape->bytes_in),
-                        to_string(view.shape->bytes_out), to_string(view.shape->memory));
+    text += fmt::format(
+        ", {} in and {} out of {},", to_string(view.shape->bytes_in), to_string(view.shape->bytes_out),
+        view.pins ? "pageable memory that is pinned" : fmt::format("{} memory", to_string(view.shape->memory)));
   text += fmt::format(" on profile {} ({})", ranking.profile, ranking.profile_hash);
   if (!ranking.kernel_cost_origin.empty()) text += ", kernel time " + ranking.kernel_cost_origin;
   return text + (ranking.kernel ? fmt::format(": {}.", to_string(ranking.kernel->time)) : ".");
@@ -115,7 +116,19 @@ void add_limits(Table& table, const PlanView& view) {
              fmt::format("bound: {}", to_string(view.ranking.bound.time))});
 }
 
-/// The choice, the fastest candidate of each other strategy, and the limits.
+/// What a run takes where the arrays that are pinned are left as they are.
+void add_ways_left(Table& table, const PlanView& view) {
+  if (!view.pins || !view.memory) return;
+  const auto add = [&](const std::string& name, const Interval<Seconds>& time) {
+    table.add({name, time_cell(time), change_cell(time.value / view.chosen.predicted.value), "pageable arrays"});
+  };
+  if (const MemoryWay* const left = view.memory->find(Preparation::none); left != nullptr)
+    add(left->best.choice.strategy, left->best.predicted);
+  if (view.memory->plain_copies_time) add("plain copies", Interval<Seconds>::exact(*view.memory->plain_copies_time));
+}
+
+/// The choice, what it is to be compared with, and the limits: the fastest candidate of each other strategy, or, where
+/// arrays are pinned, what a run takes without.
 Table best_of_strategies(const PlanView& view) {
   Table table{.columns = {{"choice", Align::left},
                           {view.ranking.assumed_link ? "assumed link, predicted" : "predicted", Align::right, "s"},
@@ -131,10 +144,12 @@ Table best_of_strategies(const PlanView& view) {
   if (!is_chosen_listed) add(view.chosen, "→ won the race");
   for (const Candidate& candidate : view.ranking.candidates) {
     const bool is_choice = candidate.choice == view.chosen.choice;
+    if (!is_choice && view.pins) continue;  // to pin or not is the question; all candidates are a detail
     if (!is_choice && std::ranges::find(listed, candidate.choice.strategy) != listed.end()) continue;
     if (!is_choice) listed.push_back(candidate.choice.strategy);
     add(candidate, remark_on(candidate, view.chosen));
   }
+  add_ways_left(table, view);
   add_limits(table, view);
   const auto alike = std::ranges::count_if(view.ranking.candidates, [&](const Candidate& candidate) {
     return candidate.choice.strategy == view.chosen.choice.strategy && candidate.choice != view.chosen.choice &&
@@ -199,6 +214,18 @@ Table strategies_of(const std::vector<Candidate>& candidates) {
   return table;
 }
 
+/// Why the choice is not the fastest candidate, which it is where `simpler` is empty.
+Table preference_of(const Ranking& ranking) {
+  Table table{.title = "Why not the fastest", .columns = {{"reason"}}};
+  if (ranking.simpler.empty()) return table;
+  const Candidate& fastest = ranking.candidates.front();
+  const double gain = 1 - fastest.predicted.value / ranking.best().predicted.value;
+  table.add(
+      {fmt::format("{} is predicted {} faster; predictions are off by about as much, and the choice is simpler: {}",
+                   to_string(fastest.choice), gain < 1e-4 ? "less than 0.01 %" : percent(gain), ranking.simpler)});
+  return table;
+}
+
 /// Where the time above ideal overlap goes; empty when that is less than 0.05 % of it.
 Table losses_of(const PlanView& view) {
   const Distance& distance = view.chosen.distance;
@@ -246,13 +273,13 @@ std::string gain_of_pinning(const PlanView& view) {
                                   : fmt::format("{} for {} runs", to_string(way.total_time), view.memory->runs);
   };
   if (view.pins) {
-    std::string text =
-        fmt::format("The arrays are pageable, and pinning them takes {} once, which is not in these times",
-                    to_string(view.pinning));
-    text += registered == nullptr ? "." : fmt::format(": {} in all.", in_all(*registered));
+    std::string text = fmt::format("Pinning the arrays (cudaHostRegister) takes {} once", to_string(view.pinning));
+    text += registered == nullptr ? ", which is not in these times."
+                                  : fmt::format(": {} in all, with the pinning.", in_all(*registered));
     if (left == nullptr) return text;
-    return text + fmt::format(" Left as they are, a run takes {} by {}, {} in all.",
-                              to_string(left->best.predicted.value), left->best.choice.strategy, in_all(*left));
+    text += fmt::format(" Left as they are, a run takes {} by {}", time_cell(left->best.predicted).text,
+                        left->best.choice.strategy);
+    return text + (registered == nullptr ? "." : fmt::format("; {}.", when_it_pays(*left, *registered)));
   }
   if (left == nullptr || registered == nullptr) return "";
   return fmt::format("Registering the arrays takes {} once, and a run then {} by {}: {}.",
@@ -328,6 +355,7 @@ Section plan_section(const PlanView& view, const std::string& source) {
     section.figures.emplace_back(ways_of(*view.memory));
   }
   section.details.emplace_back(all_candidates(view));
+  section.details.emplace_back(preference_of(ranking));
   section.details.emplace_back(strategies_of(ranking.candidates));
   if (view.memory) section.details.emplace_back(doings_of(*view.memory));
   section.details.emplace_back(losses_of(view));

@@ -113,6 +113,12 @@ class NsysExport : public ::testing::Test {
         "srcKind,dstKind)",
         start, end, gpu, 1, 13, call, global(pid), 4096, kind, from, to);
   }
+  /// Pages of managed memory that move to the GPU for this cause, which CUPTI numbers.
+  void migration(int cause, std::int64_t start, std::int64_t end, int gpu = 0) {
+    row("CUPTI_ACTIVITY_KIND_MEMCPY(start,end,deviceId,contextId,streamId,correlationId,globalPid,bytes,copyKind,"
+        "srcKind,dstKind,migrationCause)",
+        start, end, gpu, 1, 13, 0, global(app), 4096, 11, 4, 4, cause);
+  }
   void kernel(std::uint64_t call, const std::string& name, std::int64_t start, std::int64_t end, int stream = 7,
               int gpu = 0, std::int64_t pid = app) {
     row("CUPTI_ACTIVITY_KIND_KERNEL(start,end,deviceId,contextId,streamId,correlationId,globalPid,demangledName,"

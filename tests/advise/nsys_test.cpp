@@ -149,6 +149,15 @@ TEST_F(Nsys, gives_migrations_of_managed_memory_with_their_direction) {
                                           Record{RecordedMigration{{10, 13}, Bytes{4096}, false, 1}}));
 }
 
+TEST_F(Nsys, gives_no_migrations_that_the_program_prefetched) {
+  all_tables();
+  migration(2, 10, 12);  // a page fault
+  migration(1, 20, 22);  // a prefetch of the program
+  migration(3, 30, 32);  // a prefetch of the driver
+  EXPECT_THAT(read().records, ElementsAre(Record{RecordedMigration{{0, 2}, Bytes{4096}, true, 0}},
+                                          Record{RecordedMigration{{20, 22}, Bytes{4096}, true, 0}}));
+}
+
 TEST_F(Nsys, tells_apart_the_waits_of_streams_and_of_the_host) {
   all_tables();
   kernel(9, "k", 0, 1);

@@ -284,6 +284,7 @@ struct ManagedStep : MadeStep {
     kernel(milliseconds(1), 3);
     wait({{1, 0}, {0, 1}});
     last().host_before = microseconds(500);
+    for (StepOp& op : step.ops) op.grid = 1000;
     step.migrations = {1000, 32_MiB, 64_KiB, microseconds(2000), microseconds(300)};
   }
 };
@@ -303,12 +304,21 @@ TEST(PrefetchManaged, moves_the_pages_before_the_first_kernel_and_after_the_last
   for (const std::size_t i : {0, 1, 2, 3}) EXPECT_EQ(step.ops[i].stream, 3u) << i;
   EXPECT_EQ(step.ops[4].after, (Afters{{2, 0}, {1, 1}}));
   // Kernels take the time of 32 MiB in device memory, and the host no longer waits for pages in its longest pause.
-  EXPECT_MICROSECONDS(kernel_time(step), 33554432 / 4300e9 * 1e6);
+  EXPECT_MICROSECONDS(kernel_time(step), 33554432 / 4300e9 * 1e6);  // their grid fills the GPU
   EXPECT_NEAR(step.ops[1].time / step.ops[2].time, 2, 1e-9);
   EXPECT_MICROSECONDS(step.ops[4].host_before, 200);
   EXPECT_MICROSECONDS(step.ops[1].host_before, 10);
   EXPECT_EQ((step.migrations.to_device + step.migrations.to_host).count, 0u);
   EXPECT_TRUE(change->bound);
+}
+
+TEST(PrefetchManaged, leaves_kernels_the_part_of_the_bandwidth_that_their_blocks_can_use) {
+  ManagedStep made;
+  const Profile profile = planted_profile();
+  for (StepOp& op : made.step.ops) op.grid = profile.gpus[0].sm_count / 4;
+  const auto change = prefetch_managed(made.step, profile);
+  ASSERT_TRUE(change);
+  EXPECT_MICROSECONDS(kernel_time(change->step), 4 * 33554432 / 4300e9 * 1e6);
 }
 
 TEST(PrefetchManaged, shortens_kernels_by_no_more_than_all_faults_one_after_the_other_take) {

