@@ -88,6 +88,14 @@ TEST_F(DailyUse, demo_fits_on_a_screen_with_a_picture_of_the_overlap) {
   EXPECT_GT(lines_of(all.out), lines_of(brief.out));
 }
 
+TEST_F(DailyUse, a_timeline_changes_nothing_of_a_simulated_run) {
+  const std::string run = "run saxpy:n=4Mi --device virtual:h200 --strategy streams --quiet";
+  const Outcome without = shiplap(run), with = shiplap(run + " --gantt");
+  EXPECT_THAT(without.out, HasSubstr("batches")) << "what GPUs do not tell apart";
+  EXPECT_TRUE(with.out.starts_with(without.out.substr(0, without.out.find("Times")))) << with.out;
+  EXPECT_THAT(with.out, HasSubstr("H2D copies "));
+}
+
 TEST_F(DailyUse, a_plan_says_with_all_what_each_of_its_strategies_does) {
   const std::string plan = "plan saxpy:n=16Mi --profile h200";
   const std::string brief = shiplap(plan).out, all = shiplap(plan + " --all").out;
