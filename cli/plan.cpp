@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <array>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -66,12 +67,13 @@ void write_trace(const std::string& file, const Candidate& chosen) {
   write_file_atomically(file, json_text(chrome_trace(processes)) + "\n");
 }
 
-std::string program(Workload workload, const Plan& plan) {
+std::string program(Workload workload, const Plan& plan, const std::string& file) {
   workload.job = plan.job;
   return cuda_program(workload, plan.chosen.choice, *plan.chosen.schedule,
                       {.command = "shiplap plan --emit cuda",
                        .profile = fmt::format("{} ({})", plan.ranking.profile, plan.ranking.profile_hash),
-                       .predicted = plan.chosen.predicted});
+                       .predicted = plan.chosen.predicted,
+                       .file = file.empty() ? "pipeline.cu" : std::filesystem::path(file).filename().string()});
 }
 
 /// What other options add, as in "--all shows 8 candidates, lost time, 2 refused, 1 assumption; --emit cuda writes a
@@ -109,7 +111,7 @@ void run_plan(const PlanFlags& flags) {
   note_uses_without_effect(flags.use, workload.job);
   if (!flags.trace.empty()) write_trace(flags.trace, made.chosen);
   if (!flags.emit.empty()) {
-    const std::string text = program(workload, made);
+    const std::string text = program(workload, made, flags.output);
     if (flags.output.empty()) {
       if (!lacking.empty()) note(lacking);
       return print_verbatim(text);

@@ -73,7 +73,8 @@ std::string header(const Workload& workload, const Choice& choice, const Schedul
     out += comment(fmt::format("Predicted: {} (from {} to {}){}.", to_string(notes.predicted->value),
                                to_string(notes.predicted->low), to_string(notes.predicted->high),
                                notes.profile.empty() ? "" : " on profile " + notes.profile));
-  out += "//\n//   nvcc -O3 -arch=native pipeline.cu -o pipeline && ./pipeline [REPETITIONS]\n//\n";
+  out += fmt::format("//\n//   nvcc -O3 -arch=native {} -o pipeline && ./pipeline [REPETITIONS]\n//\n",
+                     in_comment(notes.file));
   out +=
       "// Prints the median and the fastest time and verifies the result; exits with 2 if it is wrong. For your own "
       "program\n"

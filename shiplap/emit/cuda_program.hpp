@@ -18,6 +18,7 @@ struct EmitNotes {
   std::string command;  ///< command that wrote the program; may be empty
   std::string profile;  ///< name and hash of the profile
   std::optional<Interval<Seconds>> predicted;
+  std::string file{"pipeline.cu"};  ///< name of the file that the program is written into
 };
 
 /// Writes the program. It makes the calls of `submission(schedule)`, in loops over the chunks where that is possible.

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <set>
 #include <sstream>
 #include <string>
@@ -116,7 +117,7 @@ TEST_F(Cli, a_plan_is_emitted_as_a_program_on_stdout_or_beside_the_plan_into_a_f
   EXPECT_EQ(beside.code, 0) << beside.err;
   EXPECT_TRUE(beside.out.starts_with("Use ")) << beside.out;
   EXPECT_NE(beside.out.find("program written to"), std::string::npos);
-  EXPECT_EQ(read(file), alone.out);
+  EXPECT_EQ(read(file), std::regex_replace(alone.out, std::regex(" pipeline[.]cu "), " p.cu ")) << "its own name";
   expect_refused(shiplap("plan saxpy --profile h200 --emit fortran"), 64, {"--emit", "fortran", "cuda"});
   expect_refused(shiplap("plan saxpy --profile h200 -o x.cu"), 64, {"--output", "--emit"});
   expect_refused(shiplap("plan saxpy:n=1Mi --profile h200 --emit cuda --json"), 64, {"--json", "--emit", "--output"});

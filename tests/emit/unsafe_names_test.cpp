@@ -16,8 +16,9 @@ using ::testing::StartsWith;
 std::string program_with(const std::string& text) {
   testing::Example example = testing::example("roles");
   example.workload.job.name = text;
-  return cuda_program(example.workload, example.choice, example.schedule(),
-                      {.command = text, .profile = text, .predicted = Interval<Seconds>::exact(milliseconds(1))});
+  return cuda_program(
+      example.workload, example.choice, example.schedule(),
+      {.command = text, .profile = text, .predicted = Interval<Seconds>::exact(milliseconds(1)), .file = text});
 }
 
 TEST(UnsafeNames, stay_in_their_comments) {
