@@ -13,10 +13,9 @@ namespace shiplap {
 namespace {
 
 std::string line_of(std::string_view word, const CheckedNode& node, std::string_view rest) {
-  // Neither a profile nor a simulated GPU is this host.
-  const std::string name = node.node == node.gpu              ? node.gpu
-                           : node.gpu.starts_with("virtual:") ? node.gpu + " (simulated)"
-                                                              : fmt::format("{} {}", node.node, node.gpu);
+  // A monitor must not take a simulated GPU for one of the node.
+  const std::string gpu = node.gpu.starts_with("virtual:") ? node.gpu + " (simulated)" : node.gpu;
+  const std::string name = node.node == node.gpu ? gpu : fmt::format("{} {}", node.node, gpu);
   std::string line = printable(fmt::format("{} {}: {}", word, name, rest));
   std::ranges::replace(line, '|', '/');
   return line;
