@@ -74,7 +74,7 @@ Report run_in(const OpenedNode& opened, const Way& way, const std::string& name)
   Report report = run(*opened.device, planned.plan, data.job(),
                       {.repeats = is_real ? timed_runs : 1,
                        .warm_up = is_real ? untimed_runs : 0,
-                       .trace = is_real && (choice.graph || choice.batched) ? Trace::none : Trace::best,
+                       .trace = tells_ops_apart(opened.node, choice) ? Trace::best : Trace::none,
                        .refill = [&data] { data.refill(); },
                        .verify = [&data] { return data.verify(); }});
   report.require_right();

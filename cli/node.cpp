@@ -149,6 +149,10 @@ void note_idle_gpus(const Node& node, const PlanOptions& options) {
                      info.gpus));
 }
 
+bool tells_ops_apart(const Node& node, const Choice& choice) {
+  return !node.has_gpu() || !(choice.graph || choice.batched);
+}
+
 bool is_probed(const Node& node, const Workload& workload) {
   return node.has_gpu() && workload.real_kernel && workload.job.cost.points.empty();
 }

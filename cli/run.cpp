@@ -71,9 +71,6 @@ bool is_traced(const RunFlags& flags) {
   return flags.gantt || flags.explain || !flags.svg.empty() || !flags.trace.empty();
 }
 
-/// Whether the times of single ops cannot be recorded on a GPU.
-bool cannot_be_told_apart(const Choice& choice) { return choice.graph || choice.batched; }
-
 RunReportOptions report_options_of(const RunFlags& flags, const Node& node, WorkloadData& data) {
   RunReportOptions options{.repeats = 1, .ideal_overlap = true};  // all runs on a virtual device take the same
   if (node.has_gpu()) options.repeats = flags.repeat == 0 ? repeats_on_a_gpu : flags.repeat;
@@ -128,12 +125,13 @@ void run_run(const RunFlags& flags) {
   note_idle_gpus(opened.node, options);
   note_uses_without_effect(flags.use, workload.job);
   PlannedWorkload planned = plan_workload(opened.node, workload, options);
-  if (is_traced(flags) && opened.node.has_gpu() && cannot_be_told_apart(planned.plan.chosen.choice)) {
+  if (is_traced(flags) && !tells_ops_apart(opened.node, planned.plan.chosen.choice)) {
     note(
         fmt::format("{} is the plan's choice, whose ops a GPU does not tell apart: the run that is traced submits them "
                     "one by one",
                     to_string(planned.plan.chosen.choice)));
     options.space.fewer_calls = false;
+    planned = {};  // frees the data before they are made again
     planned = plan_workload(opened.node, workload, options);
   }
   note_choices_without_effect(flags.choice, planned.plan, opened.node);

@@ -129,6 +129,7 @@ class Translator {
   void add_migration(const MigrationActivity& moved) {
     const bool to_device = moved.counterKind == CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_HTOD;
     if (!to_device && moved.counterKind != CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOH) return;
+    if (moved.flags == CUPTI_ACTIVITY_UNIFIED_MEMORY_MIGRATION_CAUSE_USER) return;  // prefetched: nobody waits for it
     const RecordedMigration one{.time = {moved.start, moved.end},
                                 .size = Bytes{moved.value},
                                 .to_device = to_device,

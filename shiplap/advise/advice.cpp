@@ -327,12 +327,10 @@ Advised advice_for(const Recording& recording, const std::optional<Steps>& steps
 
 /// Whether a step has a few small copies and nothing else to copy: those of many steps may be one copy.
 bool copies_little(const ProgramStep& step) {
-  constexpr std::size_t few = 8;
-  constexpr Bytes small{256 * 1024};
   const auto is_copy = [](const StepOp& op) { return op.kind == StepOp::Kind::copy; };
   const auto copies = static_cast<std::size_t>(std::ranges::count_if(step.ops, is_copy));
-  return copies > 0 && copies < few && step.repeats >= few &&
-         std::ranges::all_of(step.ops, [&](const StepOp& op) { return !is_copy(op) || op.size <= small; });
+  return copies > 0 && copies < fewest_batched && step.repeats >= fewest_batched &&
+         std::ranges::all_of(step.ops, [&](const StepOp& op) { return !is_copy(op) || op.size <= small_copy; });
 }
 
 /// What all advice together saves in the whole recording.

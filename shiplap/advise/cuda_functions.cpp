@@ -123,7 +123,9 @@ bool frees_memory(std::string_view name) {
 }
 
 bool waits_for_all_work(std::string_view name) {
-  constexpr std::array<std::string_view, 4> frees{"cudaFree", "cudaFreeHost", "cuMemFree", "cuMemFreeHost"};
+  // The last one is that of HIP, hipHostFree.
+  constexpr std::array<std::string_view, 5> frees{"cudaFree", "cudaFreeHost", "cuMemFree", "cuMemFreeHost",
+                                                  "cudaHostFree"};
   return std::ranges::find(frees, as_of_cuda(name_in_programs(name))) != frees.end();
 }
 

@@ -38,7 +38,7 @@ std::string few_blocks(const ProgramStep& step, const Profile& profile) {
   const auto counted = [](std::uint64_t count, const char* noun) {
     return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
   };
-  return fmt::format(" The longest kernel, {}, has {} of {} for {} SMs: with more it would be faster.",
+  return fmt::format(" The longest kernel, {}, has {} of {} for {} SMs: more blocks would use more of the GPU.",
                      without_parameters(longest->name), counted(longest->grid, "block"),
                      counted(longest->threads, "thread"), sms);
 }

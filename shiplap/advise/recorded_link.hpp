@@ -23,8 +23,8 @@ struct RecordedLink {
   LinkNote note;
 };
 
-/// The profile with the rates of the recorded copies of the first GPU in place of its own, for each direction and kind
-/// of memory:
+/// The profile with the rates of the recorded copies of the first GPU in place of its own. For each direction and
+/// kind of host memory they are:
 ///
 /// - pinned memory, copies of 1 MiB and more that run without one in the opposite direction: the time per byte is that
 ///   of the fastest quarter, because other work only adds time; its interval goes from the fastest to the median, at

@@ -13,6 +13,10 @@
 
 namespace shiplap {
 
+/// The size up to which a copy is small, and the least number of small copies that batch_copies makes one of.
+constexpr Bytes small_copy{256 * 1024};
+constexpr std::size_t fewest_batched = 8;
+
 /// A change of a program.
 struct ChangedStep {
   ProgramStep step;         ///< the step afterwards

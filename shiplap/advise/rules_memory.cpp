@@ -19,7 +19,8 @@ namespace {
 
 constexpr Bytes worth_pinning{64 * 1024};        // all pageable copies of a step together
 constexpr double worth_allocating_once = 0.005;  // fraction of the step
-/// cudaMallocHost gives 4 GiB in 2.1 to 2.7 s on hosts of an H100.
+/// The rate of the slowest allocation of pinned memory that was seen: cudaMallocHost, 4 GiB in 2.7 s. It ends an
+/// interval.
 constexpr Bandwidth slowest_pinning{1.6e9};
 
 /// One thread copies at this fraction of the profile's rate or faster, also when pages are new to it.

@@ -11,8 +11,6 @@
 namespace shiplap {
 namespace {
 
-constexpr Bytes small_copy{256 * 1024};
-constexpr std::size_t fewest_batched = 8;
 /// A shorter pause between two calls is that of the loop around them and of the recorder. It goes with the calls.
 constexpr Seconds least_own_code = microseconds(1);
 

@@ -109,8 +109,8 @@ std::string remark_on(const Candidate& candidate, const Candidate& chosen) {
   return remark;
 }
 
-/// What pipelines approach, with what no strategy is faster than.
-void add_limits(Table& table, const PlanView& view) {
+/// The time of ideal overlap, and in the note the bound.
+void add_ideal_overlap(Table& table, const PlanView& view) {
   const Interval<Seconds>& ideal = view.ranking.ideal_overlap.time;
   table.add({"ideal overlap", time_cell(ideal), change_cell(ideal.value / view.chosen.predicted.value),
              fmt::format("bound: {}", to_string(view.ranking.bound.time))});
@@ -150,7 +150,7 @@ Table best_of_strategies(const PlanView& view) {
     add(candidate, remark_on(candidate, view.chosen));
   }
   add_ways_left(table, view);
-  add_limits(table, view);
+  add_ideal_overlap(table, view);
   const auto alike = std::ranges::count_if(view.ranking.candidates, [&](const Candidate& candidate) {
     return candidate.choice.strategy == view.chosen.choice.strategy && candidate.choice != view.chosen.choice &&
            is_tie(candidate, view.chosen);

@@ -1,8 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include "shiplap/core/statistics.hpp"
 #include "shiplap/report/choice_name.hpp"

@@ -322,27 +322,25 @@ TEST(Advise, takes_a_change_that_gains_only_together_with_one_that_it_enables) {
   EXPECT_THAT(advised_for(saved * 3.0), IsEmpty());
 }
 
-TEST(Advise, names_a_first_launch_that_takes_most_of_the_program) {
-  Recording recording = program_that_runs_once();
+/// The same from pinned memory, with these times of the launch and of the kernel in microseconds.
+Recording pinned_program_that_runs_once(Nanoseconds launch, Nanoseconds kernel) {
   constexpr std::uint64_t us = 1000;
+  Recording recording = program_that_runs_once();
   recording.records[0] = RecordedCall{1, 0, {10 * us, 15 * us}, "cudaMemcpyAsync"};
   std::get<RecordedCopy>(recording.records[1]).from = MemoryKind::pinned;
   std::get<RecordedCopy>(recording.records[1]).time = {12 * us, 1232 * us};
-  recording.records[2] = RecordedCall{2, 0, {20 * us, 2020 * us}, "cudaLaunchKernel"};
-  std::get<RecordedKernel>(recording.records[3]).time = {2021 * us, 2050 * us};
-  const Advised advised = advise(recording, find_profile("h100"));
+  recording.records[2] = RecordedCall{2, 0, {launch.start * us, launch.end * us}, "cudaLaunchKernel"};
+  std::get<RecordedKernel>(recording.records[3]).time = {kernel.start * us, kernel.end * us};
+  return recording;
+}
+
+TEST(Advise, names_a_first_launch_that_takes_most_of_the_program) {
+  const Advised advised = advise(pinned_program_that_runs_once({20, 2020}, {2021, 2050}), find_profile("h100"));
   EXPECT_THAT(advised.refused + advised.limit, HasSubstr("the launch of gemm alone takes")) << rules_of(advised).size();
 }
 
 TEST(Advise, says_that_fewer_bytes_alone_would_help_where_copies_to_the_gpu_fill_the_time) {
-  Recording recording = program_that_runs_once();
-  constexpr std::uint64_t us = 1000;
-  recording.records[0] = RecordedCall{1, 0, {10 * us, 15 * us}, "cudaMemcpyAsync"};
-  std::get<RecordedCopy>(recording.records[1]).from = MemoryKind::pinned;
-  std::get<RecordedCopy>(recording.records[1]).time = {12 * us, 1232 * us};
-  std::get<RecordedKernel>(recording.records[3]).time = {1233 * us, 1234 * us};
-  recording.records[2] = RecordedCall{2, 0, {16 * us, 20 * us}, "cudaLaunchKernel"};
-  const Advised advised = advise(recording, find_profile("h100"));
+  const Advised advised = advise(pinned_program_that_runs_once({16, 20}, {1233, 1234}), find_profile("h100"));
   EXPECT_THAT(rules_of(advised), IsEmpty()) << advised.refused;
   EXPECT_THAT(advised.limit, HasSubstr("keep on the GPU what does not change"));
 }

@@ -233,7 +233,7 @@ TEST(ProgramStep, has_the_time_of_allocating_and_freeing_before_the_next_op_and_
 }
 
 TEST(ProgramStep, waits_in_a_call_that_frees_memory_while_a_kernel_runs_and_frees_it_afterwards) {
-  for (const char* function : {"cudaFree", "hipFree", "cuMemFree_v2"}) {
+  for (const char* function : {"cudaFree", "hipFree", "hipHostFree", "cuMemFree_v2"}) {
     const ProgramStep step = repeated(3, [&](MadeRecording& made) {
       made.launch(0, 10, 20);
       made.call(function, 5, 24);
