@@ -46,7 +46,7 @@ void launch_stated(const Launch& launch, const StatedShape& shape, std::uint64_t
 }  // namespace
 
 KernelFunction cuda_stated(const StatedShape& shape) {
-  if (!(shape.time >= Seconds{0})) throw Error("a stated kernel cannot take a negative time");
+  if (!(shape.time.count() >= 0)) throw Error("a stated kernel cannot take a negative time");
   return [shape](const Launch& launch) {
     const std::uint64_t in = launch.items * shape.in;
     const std::uint64_t out = launch.items * shape.out;
