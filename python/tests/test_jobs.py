@@ -309,3 +309,60 @@ def test_every_object_says_what_it_is(node):
     objects = [node, job, plan, plan.prepare(), plan.run(), adaptive, adaptive.run(lambda number, x, y: False)]
     for found in objects:
         assert not repr(found).startswith("<"), type(found)
+
+
+class OnGpu:
+    """An array that claims to be on a GPU."""
+
+    def __init__(self, array: np.ndarray, strides: tuple[int, ...] | None = None, read_only: bool = False) -> None:
+        self.array = array
+        interface = array.__array_interface__
+        data = (interface["data"][0], read_only)
+        self.__cuda_array_interface__ = {**interface, "data": data, "strides": strides, "stream": None}
+
+
+def test_arrays_on_a_gpu_are_refused_where_there_is_none(node):
+    x, y = np.zeros(64, np.float32), np.zeros(64, np.float32)
+    job = shiplap.Job(64).in_("x", OnGpu(x)).out("y", y).host_kernel(lambda chunk, x, y: None)
+    with pytest.raises(shiplap.UsageError, match="memory of a GPU that virtual:h100 does not have"):
+        node.plan(job)
+
+
+def test_arrays_on_a_gpu_that_kernels_cannot_use_are_refused():
+    wide = np.zeros((8, 8), np.float32)
+    for match, add in {
+        "not contiguous": lambda: shiplap.Job(8).in_("x", OnGpu(wide, strides=(64, 4))),
+        "read-only": lambda: shiplap.Job(8).out("x", OnGpu(wide, read_only=True)),
+        "no elements": lambda: shiplap.Job(8).in_("x", OnGpu(np.zeros((0, 8)))),
+        "Python objects": lambda: shiplap.Job(8).in_("x", OnGpu(np.zeros(8, object))),
+    }.items():
+        with pytest.raises(shiplap.UsageError, match=match):
+            add()
+    assert "x" in repr(shiplap.Job(8).in_("x", OnGpu(wide, strides=(32, 4))))
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("name", ["cupy", "torch"])
+def test_arrays_on_the_gpu_stay_there_and_runs_wait_for_the_work_on_them(gpu, name):
+    library = pytest.importorskip(name)
+    n = 1 << 22
+    made = {"dtype": library.float32} if name == "cupy" else {"dtype": library.float32, "device": "cuda"}
+    x, y = library.zeros(n, **made), library.zeros(n, **made)
+    result = np.zeros(n, np.float32)
+
+    def plus(chunk, a, b):
+        library.add(a, 1, out=b)
+
+    step = gpu.plan(shiplap.Job(n).in_("a", x).out("b", y).kernel(plus, arrays=name))
+    back = gpu.plan(shiplap.Job(n).in_("a", y).out("b", result).kernel(plus, arrays=name))
+    stepping, fetching = step.prepare(), back.prepare()
+    stream = library.cuda.Stream(non_blocking=True) if name == "cupy" else library.cuda.Stream()
+    with stream if name == "cupy" else library.cuda.stream(stream):
+        for i in range(20):
+            big = library.ones((4096, 4096), **made)
+            for _ in range(4):
+                big = big @ big * 1e-4  # keeps the stream busy before the array is written
+            x[:] = i
+            stepping.run()
+            fetching.run()
+            assert (result == i + 2).all(), i

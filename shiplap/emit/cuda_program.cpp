@@ -95,6 +95,13 @@ std::string cuda_program(const Workload& workload, const Choice& choice, const S
     throw Unsupported(
         "a CUDA program copies all its arrays in each run, and arrays of this plan stay on the GPU: describe them with "
         "`broadcast` or `carried`");
+  for (const Array& array : workload.job.arrays)
+    if (is_on_gpu(array))
+      throw Unsupported(
+          fmt::format("a CUDA program: {} is on the GPU already, and a program that stands alone makes its arrays on "
+                      "the host: plan "
+                      "with all arrays on the host",
+                      array.name));
   Workload known = workload;
   if (known.program.kernel.empty()) known.program = placeholder(workload.job, schedule);
   const Structure loops = structure(schedule);

@@ -21,7 +21,7 @@ std::vector<LaunchShape> captured_launches(Device& device, const Job& job, std::
   Schedule launch = launch_schedule(job, items, limits);
   launch.as_graph = true;
   try {
-    return Prepared(device, std::move(launch), {}, job.binding).launches();
+    return Prepared(device, std::move(launch), read_in_place(job), job.binding).launches();
   } catch (const Unsupported&) {
     throw;
   } catch (const Cancelled&) {

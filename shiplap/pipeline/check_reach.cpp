@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/pipeline/learn.hpp"
 #include "shiplap/pipeline/prepared.hpp"
 #include "shiplap/schedule/schedule.hpp"
 
@@ -23,12 +24,34 @@ constexpr std::byte other_poison{0x94};
 constexpr std::byte poison_of_inputs{0x6c};
 constexpr std::byte other_poison_of_inputs{0x93};
 
+/// What an array on the GPU contains.
+Memory copy_on_host(Device& device, const Array& array) {
+  Memory host = device.allocate(Place::host(), MemoryKind::pinned, array.size);
+  if (array.size.count == 0) return host;
+  Schedule schedule;
+  const BufferId from =
+      schedule.add_buffer({.name = array.name, .place = place_of(array), .memory = array.memory, .size = array.size});
+  const BufferId to = schedule.add_buffer(
+      {.name = array.name + " on the host", .place = Place::host(), .memory = MemoryKind::pinned, .size = array.size});
+  schedule.add({.what = Copy{{from, Bytes{0}, array.size}, {to, Bytes{0}, array.size}},
+                .stream = schedule.add_stream("out"),
+                .agent = AgentId{0},
+                .after = {},
+                .chunk = 0});
+  device.prepare(schedule, {.buffers = {array.data, host.data()}, .kernels = {}})->run();
+  return host;
+}
+
 /// Copies of the arrays of a job on the host, each between guards, before and after a launch.
 class Surroundings {
  public:
   Surroundings(Device& device, const Job& job) : device_(device), job_(job), data_(data_of(job)) {
-    for (const Array& array : job.arrays)
+    for (const Array& array : job.arrays) {
       host_.push_back(device.allocate(Place::host(), MemoryKind::pinned, padded(array)));
+      if (!is_on_gpu(array) || array.prefix_of) continue;
+      from_gpu_.push_back(copy_on_host(device, array));
+      data_[host_.size() - 1] = from_gpu_.back().data();
+    }
   }
 
   using Bytewise = std::vector<std::vector<std::byte>>;  // the bytes of each array
@@ -94,6 +117,7 @@ class Surroundings {
   const Job& job_;
   std::vector<std::byte*> data_;
   std::vector<Memory> host_;
+  std::vector<Memory> from_gpu_;  ///< what the arrays on the GPU contain
 };
 
 std::int64_t element_at(const Array& array, std::size_t byte) {
@@ -220,7 +244,8 @@ std::string to_string(const Undeclared& u) {
   throw Error("a kind of undeclared access that does not exist");
 }
 
-std::vector<Undeclared> check_reach(Device& device, const Job& job, std::uint32_t chunks) {
+std::vector<Undeclared> check_reach(Device& device, const Job& given, std::uint32_t chunks) {
+  const Job job = with_memory_kinds(&device, given);
   ReachCheck check(device, job);
   for (const ItemRange& chunk :
        cut_into_chunks(job, static_cast<std::uint32_t>(std::min<std::uint64_t>(chunks, job.items))))

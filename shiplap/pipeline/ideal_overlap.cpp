@@ -15,15 +15,29 @@
 namespace shiplap {
 namespace {
 
-// Several launches over the same resident data, each of items / launches items.
+/// Whether launches on resident data read the caller's memory: an array on the GPU that they do not write.
+bool is_read_in_place(const Array& array) { return is_on_gpu(array) && !is_written(array.role); }
+
+// Several launches over the same resident data, each of items / launches items. The buffers of `read_in_place` come
+// first, because the caller has them.
 Schedule kernel_schedule(const Job& job, std::uint64_t items, std::uint32_t launches, const Limits& limits,
                          std::uint64_t blocks, DeviceRing::Alignment aligned = DeviceRing::Alignment::own) {
   Schedule schedule;
   const StreamId stream = schedule.add_stream("compute");
   schedule.add_kernel(job.name);
   const ItemRange most = launched_items(job, (items + launches - 1) / launches);
-  std::vector<Access> operands;
-  for (const Array& array : job.arrays) {
+  std::vector<Access> operands(job.arrays.size());
+  for (std::size_t a = 0; a < job.arrays.size(); ++a) {
+    const Array& array = job.arrays[a];
+    if (!is_read_in_place(array)) continue;
+    const ByteRange part = reach_of(job, array, most);
+    const BufferId buffer =
+        schedule.add_buffer({.name = array.name, .place = place_of(array), .memory = array.memory, .size = array.size});
+    operands[a] = {{buffer, part.offset, part.length}, AccessMode::read, part.offset};
+  }
+  for (std::size_t a = 0; a < job.arrays.size(); ++a) {
+    const Array& array = job.arrays[a];
+    if (is_read_in_place(array)) continue;
     const ByteRange part = reach_of(job, array, most);
     const bool in_array = aligned == DeviceRing::Alignment::in_array && part.length.count > 0;
     const BufferId buffer = schedule.add_buffer({.name = array.name + " on the GPU",
@@ -31,7 +45,7 @@ Schedule kernel_schedule(const Job& job, std::uint64_t items, std::uint32_t laun
                                                  .memory = MemoryKind::device,
                                                  .size = part.length + (in_array ? DeviceRing::alignment : Bytes{})});
     const Bytes offset = in_array ? DeviceRing::offset_in_slot(part.offset, aligned) : Bytes{};
-    operands.push_back({{buffer, offset, part.length}, access_mode(array.role), part.offset});
+    operands[a] = {{buffer, offset, part.length}, access_mode(array.role), part.offset};
   }
   for (std::uint32_t p = 0; p * most.count < items; ++p) {
     const std::uint64_t count = std::min(most.count, items - p * most.count);
@@ -54,9 +68,9 @@ void load_resident(Device& device, const Job& job, const Prepared& prepared) {
   const std::vector<std::byte*> data = data_of(job);
   for (std::uint32_t a = 0; a < job.arrays.size(); ++a) {
     const Array& array = job.arrays[a];
-    if (array.role == Role::scratch) continue;
+    if (array.role == Role::scratch || is_read_in_place(array)) continue;
     const std::size_t source = array.prefix_of.value_or(a);
-    const Buffer& on_gpu = prepared.schedule().buffers[a];
+    const BufferId resident = operands[a].region.buffer;
     const ByteRange part{operands[a].origin, operands[a].region.length};
     const MemoryKind memory = job.arrays[source].memory;
     const bool copied = memory == MemoryKind::managed;
@@ -65,12 +79,12 @@ void load_resident(Device& device, const Job& job, const Prepared& prepared) {
       std::memcpy(copies.back().data(), data[source], array.size.count);
     }
     const BufferId from = load.add_buffer({.name = array.name,
-                                           .place = Place::host(),
+                                           .place = place_of(job.arrays[source]),
                                            .memory = copied ? MemoryKind::pinned : memory,
                                            .size = array.size});
     bindings.buffers.push_back(copied ? copies.back().data() : data[source]);
-    const BufferId to = load.add_buffer(on_gpu);
-    bindings.buffers.push_back(prepared.own(BufferId{a}).data());
+    const BufferId to = load.add_buffer(prepared.schedule().buffers[resident.index()]);
+    bindings.buffers.push_back(prepared.own(resident).data());
     if (part.length.count == 0) continue;
     load.add({.what = Copy{{from, part.offset, part.length}, {to, operands[a].region.offset, part.length}},
               .stream = stream,
@@ -82,12 +96,20 @@ void load_resident(Device& device, const Job& job, const Prepared& prepared) {
 }
 
 Prepared loaded(Device& device, const Job& job, Schedule schedule) {
-  Prepared prepared(device, std::move(schedule), {}, job.binding);
+  Prepared prepared(device, std::move(schedule), read_in_place(job), job.binding);
   load_resident(device, job, prepared);
   return prepared;
 }
 
 }  // namespace
+
+std::vector<std::byte*> read_in_place(const Job& job) {
+  std::vector<std::byte*> data;
+  const std::vector<std::byte*> all = data_of(job);
+  for (std::size_t a = 0; a < job.arrays.size(); ++a)
+    if (is_read_in_place(job.arrays[a])) data.push_back(all[job.arrays[a].prefix_of.value_or(a)]);
+  return data;
+}
 
 ItemRange launched_items(const Job& job, std::uint64_t items) {
   const std::uint64_t middle = (job.items - items) / 2;
@@ -96,7 +118,8 @@ ItemRange launched_items(const Job& job, std::uint64_t items) {
 
 Bytes resident_size(const Job& job, std::uint64_t items) {
   Bytes sum;
-  for (const Array& array : job.arrays) sum += reach_of(job, array, launched_items(job, items)).length;
+  for (const Array& array : job.arrays)
+    if (!is_read_in_place(array)) sum += reach_of(job, array, launched_items(job, items)).length;
   return sum;
 }
 
@@ -110,7 +133,7 @@ Prepared prepare_duplex(Device& device, const Job& job, const Limits& limits, st
   std::vector<std::byte*> data = data_of(job);
   std::vector<Memory> stand_ins;
   for (std::size_t a = 0; a < job.arrays.size(); ++a) {
-    if (is_pinned(job.arrays[a].memory)) continue;
+    if (is_pinned(job.arrays[a].memory) || is_on_gpu(job.arrays[a])) continue;
     pinned.arrays[a].memory = MemoryKind::pinned;
     stand_ins.push_back(device.allocate(Place::host(), MemoryKind::pinned, size_on_host(job.arrays[a])));
     fill_pattern(stand_ins.back().bytes(), stand_ins.size());

@@ -36,9 +36,11 @@ class IdealOverlapRuns {
 /// A range of `items` items in the middle of the job, because the first and the last items often have less work.
 ItemRange launched_items(const Job&, std::uint64_t items);
 /// One launch over `launched_items` on buffers of the GPU, with at most `blocks` blocks (0: the kernel's own grid). The
-/// alignment says where the arrays begin in their buffers.
+/// alignment says where the arrays begin in their buffers. The memory of the first buffers is `read_in_place`.
 Schedule launch_schedule(const Job&, std::uint64_t items, const Limits&, std::uint64_t blocks = 0,
                          DeviceRing::Alignment = DeviceRing::Alignment::own);
+/// Addresses of the arrays on the GPU that launches read where they are, because the kernel does not write them.
+std::vector<std::byte*> read_in_place(const Job&);
 /// Prepares `launch_schedule` with the job's data on the GPU.
 Prepared prepare_launch(Device&, const Job&, std::uint64_t items, const Limits&, std::uint64_t blocks = 0,
                         DeviceRing::Alignment = DeviceRing::Alignment::own);

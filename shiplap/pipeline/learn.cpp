@@ -71,11 +71,26 @@ KernelCost cost_of_kernel(const Node& node, const PlanOptions& options, const Fa
   if (!node.has_gpu() || options.quick) return derived_cost(node, facts.job);
   require_arrays_to_probe(facts.job);
   ProbeOptions probe = options.probe;
-  if (has_blocks(facts.job)) probe.zero_copy = Seconds{0};  // zero-copy strategies do not support blocks
+  // Zero-copy strategies do not support blocks, and the probe has no launches over the host's and the GPU's memory.
+  if (has_blocks(facts.job) || std::ranges::any_of(facts.job.arrays, is_on_gpu)) probe.zero_copy = Seconds{0};
   return probe_kernel(*node.device, ContiguousJob(*node.device, facts.job).job(), facts.limits, probe);
 }
 
 }  // namespace
+
+/// Throws UsageError for what an array on the GPU cannot be.
+void require_usable_on_gpu(const Job& job, const Array& array) {
+  if (array.blocks)
+    throw UsageError(
+        fmt::format("{}: the pool of {} is on the GPU, and blocks are gathered from a pool on the host: let the kernel "
+                    "read the pool as a broadcast array",
+                    job.name, array.name));
+  if (array.kept)
+    throw UsageError(
+        fmt::format("{}: {} is on the GPU already, so there is nothing to keep there: state it as "
+                    "`broadcast`, or `carried` if the kernel writes it",
+                    job.name, array.name));
+}
 
 Job with_memory_kinds(const Device* device, Job job) {
   std::optional<std::uint32_t> pageable{};
@@ -83,13 +98,16 @@ Job with_memory_kinds(const Device* device, Job job) {
   bool others = false;
   for (Array& array : job.arrays) {
     if (size_on_host(array).count == 0) continue;
-    if (device != nullptr && array.data != nullptr) array.memory = device->kind_of(array.data, size_on_host(array));
-    if (array.memory == MemoryKind::device)
-      throw UsageError(
-          fmt::format("{}: array {} is in device memory, and a job brings its arrays from the host to the GPU: give it "
-                      "memory of the host, and let the kernel refer to what is on the GPU already",
-                      job.name, array.name));
-    if (stays(array.role)) continue;
+    if (device != nullptr && array.data != nullptr) {
+      const MemoryKind found = device->kind_of(array.data, size_on_host(array));
+      if (is_on_gpu(array) && found != MemoryKind::device)
+        throw UsageError(
+            fmt::format("{}: array {} is memory of a GPU that {} does not have: give it an array on the host", job.name,
+                        array.name, device->info().id));
+      array.memory = found;
+    }
+    if (is_on_gpu(array)) require_usable_on_gpu(job, array);
+    if (stays(array.role) || is_on_gpu(array)) continue;
     if (!pageable && array.memory == MemoryKind::pageable)
       pageable = static_cast<std::uint32_t>(&array - job.arrays.data());
     managed = managed || array.memory == MemoryKind::managed;
@@ -101,7 +119,9 @@ Job with_memory_kinds(const Device* device, Job job) {
                     "of them managed or none",
                     job.name));
   for (Array& array : job.arrays) {
-    if (!pageable || stays(array.role) || array.role == Role::scratch || array.memory == MemoryKind::pageable) continue;
+    if (!pageable || stays(array.role) || array.role == Role::scratch || is_on_gpu(array) ||
+        array.memory == MemoryKind::pageable)
+      continue;
     array.memory = MemoryKind::pageable;
     array.forced_pageable_by = pageable;
   }
@@ -123,7 +143,7 @@ void require_kernel(const DeviceInfo& info, const Job& job) {
 std::vector<std::span<std::byte>> ranges_to_pin(const Job& job) {
   std::vector<std::span<std::byte>> arrays;
   for (const Array& array : job.arrays)
-    if (!stays(array.role) && size_on_host(array).count > 0 && array.data != nullptr)
+    if (!stays(array.role) && !is_on_gpu(array) && size_on_host(array).count > 0 && array.data != nullptr)
       arrays.emplace_back(array.data, size_on_host(array).count);
   std::ranges::sort(arrays, {}, [](std::span<std::byte> s) { return s.data(); });
   std::vector<std::span<std::byte>> ranges;

@@ -17,7 +17,7 @@ Facts learn(const Node&, const Job&, const PlanOptions& = {});
 
 /// The job with the kinds of memory that its arrays are in, as the device reports them; null: as the job says. A
 /// strategy uses one kind of memory, so when one array is pageable, all are treated as pageable. Throws UsageError for
-/// arrays in device memory and for managed arrays beside others.
+/// blocks of a pool on the GPU, for kept arrays there and for managed arrays beside others.
 Job with_memory_kinds(const Device*, Job);
 
 /// Throws UsageError for a job without the function that the device calls.

@@ -34,6 +34,7 @@ Bytes mapped_bytes(const Job& job, const Array& array, ItemRange items) {
 }
 
 Bytes bytes_over_link(const Job& job, const Array& array, ItemRange items) {
+  if (is_on_gpu(array)) return {};
   if (stays(array.role)) return is_copied_whole(array) ? array.size : Bytes{};
   return array.reach.elements ? mapped_bytes(job, array, items) : reach_of(job, array, items).length;
 }
@@ -58,7 +59,7 @@ LinkBytes link_bytes(const Job& job, ItemRange items) {
 LinkBytes bytes_around_kernels(const Job& job) {
   LinkBytes sum;
   for (const Array& array : job.arrays) {
-    if (!stays(array.role) || array.kept || array.memory == MemoryKind::managed) continue;
+    if (!stays(array.role) || array.kept || array.memory == MemoryKind::managed || is_on_gpu(array)) continue;
     sum.in += in_bytes(array.size);
     if (array.role == Role::carried) sum.out += in_bytes(array.size);
   }

@@ -17,8 +17,8 @@ Schedule duplex_schedule(const Job& job, Bytes device_memory, std::uint32_t gpus
   Schedule schedule;
   std::size_t copies = 0;
   for (const Array& a : job.arrays) {
-    schedule.add_buffer({.name = a.name, .place = Place::host(), .memory = a.memory, .size = size_on_host(a)});
-    copies += (is_input(a.role) ? 1 : 0) + (is_output(a.role) ? 1 : 0);
+    schedule.add_buffer({.name = a.name, .place = place_of(a), .memory = a.memory, .size = size_on_host(a)});
+    copies += (is_copied_in(a) ? 1 : 0) + (is_copied_out(a) ? 1 : 0);
   }
   schedule.agents.clear();
   std::vector<StreamId> in;
@@ -58,8 +58,8 @@ Schedule duplex_schedule(const Job& job, Bytes device_memory, std::uint32_t gpus
   };
   for (std::uint16_t gpu = 0; gpu < gpus; ++gpu)
     for (std::size_t a = 0; a < job.arrays.size(); ++a) {
-      if (is_input(job.arrays[a].role)) copy(a, true, gpu);
-      if (is_output(job.arrays[a].role)) copy(a, false, gpu);
+      if (is_copied_in(job.arrays[a])) copy(a, true, gpu);
+      if (is_copied_out(job.arrays[a])) copy(a, false, gpu);
     }
   return schedule;
 }
@@ -76,7 +76,8 @@ IdealOverlap ideal_overlap(const Job& job, const Profile& profile, std::uint32_t
   IdealOverlap result;
   // Ideal overlap is that of contiguous pinned arrays, whatever the job's arrays are.
   Job pinned = with_contiguous_arrays(job);
-  for (Array& array : pinned.arrays) array.memory = MemoryKind::pinned;
+  for (Array& array : pinned.arrays)
+    if (!is_on_gpu(array)) array.memory = MemoryKind::pinned;
   const Bytes memory = limits_of(profile).device_memory;
   const std::uint64_t shrunk = 1 + (bytes_in(pinned).count / most_fillings + bytes_out(pinned).count / most_fillings) /
                                        std::max<std::uint64_t>(1, memory.count);

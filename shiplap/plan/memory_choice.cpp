@@ -63,7 +63,7 @@ bool has_pageable_chunks(const Job& job) { return std::ranges::any_of(job.arrays
 
 Job with_pinned_chunks(Job job) {
   for (Array& array : job.arrays)
-    if (!stays(array.role)) array.memory = MemoryKind::pinned;
+    if (!stays(array.role) && !is_on_gpu(array)) array.memory = MemoryKind::pinned;
   share_memory_of_prefixes(job);
   return job;
 }

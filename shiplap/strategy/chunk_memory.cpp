@@ -18,7 +18,7 @@ ChunkMemory::ChunkMemory(Schedule& schedule, const Job& job, const Choice& choic
   for (std::size_t a = 0; a < job.arrays.size(); ++a) {
     const Array& array = job.arrays[a];
     rings_.push_back(is_in_ring(a) ? DeviceRing(reaches_[a], slots_, alignment()) : DeviceRing());
-    on_gpu_.push_back(is_zero_copy(a)
+    on_gpu_.push_back(is_in_place(a)
                           ? BufferId{}
                           : schedule.add_buffer({.name = array.name + where,
                                                  .place = Place::gpu(chunks.gpu),
@@ -30,14 +30,21 @@ ChunkMemory::ChunkMemory(Schedule& schedule, const Job& job, const Choice& choic
     if (is_staged(a)) staging.add_rings(a, DeviceRing::sizes(reaches_[a]).slot);
 }
 
+// All operands of a launch have the alignment that they have in the whole arrays when one of them is accessed in place.
+DeviceRing::Alignment ChunkMemory::alignment() const {
+  const bool in_place = zero_copy_.in || zero_copy_.out || std::ranges::any_of(job_.arrays, is_on_gpu);
+  return in_place ? DeviceRing::Alignment::in_array : DeviceRing::Alignment::own;
+}
+
 void ChunkMemory::choose_slots(const Choice& choice, const Limits& limits, std::uint32_t chunks) {
   Bytes fixed;
   Bytes shared;  ///< part of `fixed` for what neighbouring chunks share
   Bytes per_slot;
   for (std::size_t a = 0; a < job_.arrays.size(); ++a) {
+    if (is_in_place(a)) continue;
     if (stays(job_.arrays[a].role)) {
       fixed += job_.arrays[a].size;
-    } else if (!is_zero_copy(a)) {
+    } else {
       const DeviceRing::Sizes sizes = DeviceRing::sizes(reaches_[a], alignment());
       per_slot += sizes.slot;
       fixed += sizes.extra;
@@ -69,11 +76,13 @@ std::optional<std::size_t> ChunkMemory::prefix(std::size_t array) const {
 }
 
 Access ChunkMemory::operand(std::size_t array, std::uint32_t chunk) const {
-  const Role role = job_.arrays[array].role;
-  const AccessMode mode = access_mode(role);
-  if (stays(role)) return {{on_gpu_[array], Bytes{0}, job_.arrays[array].size}, mode};
+  const Array& a = job_.arrays[array];
+  const AccessMode mode = access_mode(a.role);
+  const ByteRange all{Bytes{0}, a.size};
+  if (stays(a.role) && is_in_place(array)) return {of_caller(a.prefix_of.value_or(array), all), mode};
+  if (stays(a.role)) return {{on_gpu_[array], all.offset, all.length}, mode};
   const ByteRange& reach = reaches_[array][chunk].reach;
-  if (is_zero_copy(array)) return {on_host(array, reach), mode, reach.offset};
+  if (is_in_place(array)) return {of_caller(array, reach), mode, reach.offset};
   return {{on_gpu_[array], placement(array, chunk).reach, reach.length}, mode, reach.offset};
 }
 

@@ -15,7 +15,7 @@ namespace shiplap {
 /// The memory of the chunks of one GPU.
 class ChunkMemory {
  public:
-  /// Adds a buffer on the GPU for every array that kernels do not access in host memory, and staging rings for pageable
+  /// Adds a buffer on the GPU for every array that kernels do not access in place, and staging rings for pageable
   /// arrays. An array that stays on the GPU has a buffer of its own size. An array that is cut has a ring with
   /// `slots()` slots. Keeps references to the job and to `staging`. Throws Error with the numbers when the device
   /// memory does not suffice, and UsageError when the reach of an array is invalid (see `chunk_reaches`).
@@ -27,13 +27,13 @@ class ChunkMemory {
   /// Whether adjacent chunks share bytes of an array (a halo). Shared bytes stay on the GPU.
   bool shares() const { return shares_; }
   /// Whether kernels access the array in host memory.
-  bool is_zero_copy(std::size_t array) const {
-    return !stays(job_.arrays[array].role) && zero_copy_.covers(job_.arrays[array].role);
-  }
+  bool is_zero_copy(std::size_t array) const { return zero_copy_.covers(job_.arrays[array]); }
+  /// Whether kernels access the caller's memory: in host memory, or an array that is on the GPU already.
+  bool is_in_place(std::size_t array) const { return is_zero_copy(array) || is_on_gpu(job_.arrays[array]); }
   /// Whether the array is cut into chunks, which are in a ring on the GPU.
-  bool is_in_ring(std::size_t array) const { return !is_zero_copy(array) && !stays(job_.arrays[array].role); }
+  bool is_in_ring(std::size_t array) const { return !is_in_place(array) && !stays(job_.arrays[array].role); }
   /// Whether host threads copy the array through pinned rings.
-  bool is_staged(std::size_t array) const { return staging_.covers(array) && !is_zero_copy(array); }
+  bool is_staged(std::size_t array) const { return staging_.covers(array) && !is_in_place(array); }
   /// The array that stays on the GPU and holds the first elements of this array, if any (see Array::prefix_of).
   std::optional<std::size_t> prefix(std::size_t array) const;
 
@@ -43,8 +43,8 @@ class ChunkMemory {
   const DeviceRing::Placement& placement(std::size_t array, std::uint32_t chunk) const { return rings_[array][chunk]; }
 
   BufferId on_gpu(std::size_t array) const { return on_gpu_[array]; }
-  /// The region of the array on the host.
-  static Region on_host(std::size_t array, const ByteRange& bytes) {
+  /// The region of the caller's memory.
+  static Region of_caller(std::size_t array, const ByteRange& bytes) {
     return {BufferId{static_cast<std::uint32_t>(array)}, bytes.offset, bytes.length};
   }
   /// The region on the GPU for the fresh bytes of the chunk.
@@ -55,9 +55,7 @@ class ChunkMemory {
   Access operand(std::size_t array, std::uint32_t chunk) const;
 
  private:
-  DeviceRing::Alignment alignment() const {
-    return zero_copy_.in || zero_copy_.out ? DeviceRing::Alignment::in_array : DeviceRing::Alignment::own;
-  }
+  DeviceRing::Alignment alignment() const;
   void choose_slots(const Choice&, const Limits&, std::uint32_t chunks);
 
   const Job& job_;
@@ -67,7 +65,7 @@ class ChunkMemory {
   bool shares_ = false;
   std::vector<std::vector<ChunkReach>> reaches_;  // by array and chunk; empty for arrays that stay on the GPU
   std::vector<DeviceRing> rings_;                 // by array
-  std::vector<BufferId> on_gpu_;                  // by array; none for arrays that kernels access in host memory
+  std::vector<BufferId> on_gpu_;                  // by array; none for arrays that kernels access in place
 };
 
 }  // namespace shiplap

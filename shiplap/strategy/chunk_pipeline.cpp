@@ -16,7 +16,7 @@ std::vector<std::size_t> copied_arrays(const Job& job, const ChunkMemory& memory
   std::vector<std::size_t> order;
   for (const Role role : {first, second})
     for (std::size_t a = 0; a < job.arrays.size(); ++a)
-      if (job.arrays[a].role == role && !memory.is_zero_copy(a)) order.push_back(a);
+      if (job.arrays[a].role == role && !memory.is_in_place(a)) order.push_back(a);
   return order;
 }
 
@@ -99,9 +99,9 @@ Op ChunkPipeline::op_out(const Region& from, const Region& to, std::uint32_t chu
 void ChunkPipeline::copy_resident_arrays() {
   for (std::size_t a = 0; a < job_.arrays.size(); ++a) {
     const Array& array = job_.arrays[a];
-    if (!stays(array.role) || array.size.count == 0) continue;
+    if (!stays(array.role) || memory_.is_in_place(a) || array.size.count == 0) continue;
     const ByteRange all{Bytes{0}, array.size};
-    const Region from = ChunkMemory::on_host(array.prefix_of.value_or(a), all);
+    const Region from = ChunkMemory::of_caller(array.prefix_of.value_or(a), all);
     if (array.kept) {
       schedule_.kept.push_back({.host = from.buffer, .gpu = memory_.on_gpu(a)});
       continue;
@@ -113,9 +113,9 @@ void ChunkPipeline::copy_resident_arrays() {
 void ChunkPipeline::copy_carried_arrays_back() {
   for (std::size_t a = 0; a < job_.arrays.size(); ++a) {
     const Array& array = job_.arrays[a];
-    if (array.role != Role::carried || array.kept || array.size.count == 0) continue;
+    if (array.role != Role::carried || array.kept || memory_.is_in_place(a) || array.size.count == 0) continue;
     const ByteRange all{Bytes{0}, array.size};
-    Op op = op_out({memory_.on_gpu(a), all.offset, all.length}, ChunkMemory::on_host(a, all), chunks_.count() - 1);
+    Op op = op_out({memory_.on_gpu(a), all.offset, all.length}, ChunkMemory::of_caller(a, all), chunks_.count() - 1);
     dependencies_.wait_for(op, dependencies_.ops.last_kernel);
     schedule_.add(std::move(op));
   }
@@ -136,7 +136,7 @@ void ChunkPipeline::copy_in(std::uint32_t chunk) {
       copy_in_pieces(a, rest, to, chunk);
       continue;
     }
-    Op op = op_in(ChunkMemory::on_host(a, rest), to, chunk);
+    Op op = op_in(ChunkMemory::of_caller(a, rest), to, chunk);
     op.what = move_to(job_, a, rest, to, choice_.mover_h2d.value_or(Mover{}));
     dependencies_.wait_for_memory(op, a, chunk);
     copies.emplace_back(a, std::move(op));
@@ -213,7 +213,7 @@ void ChunkPipeline::copy_out(std::uint32_t chunk) {
       copy_out_pieces(a, bytes, from, chunk);
       continue;
     }
-    Op op = op_out(from, ChunkMemory::on_host(a, bytes), chunk);
+    Op op = op_out(from, ChunkMemory::of_caller(a, bytes), chunk);
     op.what = move_back(job_, a, bytes, from, choice_.mover_d2h.value_or(Mover{}));
     dependencies_.wait_for(op, is_held ? ops.last_kernel : ops.kernel[chunk]);
     copies.emplace_back(a, std::move(op));

@@ -30,7 +30,7 @@ Schedule chunked_schedule(const Job& job, const Choice& choice, const Limits& li
   schedule.agents.clear();
   require_valid_prefixes(job);
   for (const Array& a : job.arrays)
-    schedule.add_buffer({.name = a.name, .place = Place::host(), .memory = a.memory, .size = size_on_host(a)});
+    schedule.add_buffer({.name = a.name, .place = place_of(a), .memory = a.memory, .size = size_on_host(a)});
   add_lists(schedule, job);
   schedule.add_kernel(job.name.substr(0, job.name.find(':')));
   for (GpuChunks& chunks : chunks_by_gpu(job, choice))

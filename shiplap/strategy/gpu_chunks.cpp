@@ -18,6 +18,10 @@ std::vector<GpuChunks> chunks_by_gpu(const Job& job, const Choice& choice) {
     if (a.role == Role::carried)
       throw Unsupported(fmt::format(
           "{} is carried from chunk to chunk, so several GPUs cannot share the chunks; use one GPU", a.name));
+  for (const Array& a : job.arrays)
+    if (is_on_gpu(a))
+      throw Unsupported(
+          fmt::format("{} is on one GPU already, so several GPUs cannot share the chunks; use one GPU", a.name));
   std::vector<GpuChunks> result;
   const auto by_gpu = cut_into_chunks(job, choice.gpus);
   for (std::uint32_t g = 0; g < choice.gpus; ++g) {

@@ -52,6 +52,11 @@ void add_arrays(const Job& job, Schedule& schedule, const Limits& limits, bool a
           fmt::format("{} stays on the GPU from run to run, and runs of the managed strategies begin with all pages on "
                       "the host: use pinned or pageable arrays",
                       a.name));
+    if (is_on_gpu(a))
+      throw Unsupported(fmt::format(
+          "{} is on the GPU already, and the managed strategies need all arrays in managed memory: use pinned or "
+          "pageable arrays beside it",
+          a.name));
     if (stays(a.role) && !a.prefix_of && a.memory != MemoryKind::managed)
       throw Unsupported(
           fmt::format("{} stays on the GPU and is in {} memory, but the managed strategies need it in managed memory "

@@ -34,7 +34,7 @@ void require_zero_copy(const Job& job) {
 
 void require_memory(const Job& job, ArrayMemory wanted, std::string_view strategy) {
   for (const Array& a : job.arrays) {
-    if (a.role == Role::scratch) continue;
+    if (a.role == Role::scratch || is_on_gpu(a)) continue;
     // Arrays that stay are copied once, before the first chunk.
     if (stays(a.role) && (wanted != ArrayMemory::pinned || a.memory == MemoryKind::pageable)) continue;
     const Array& cause = a.forced_pageable_by ? job.arrays[*a.forced_pageable_by] : a;

@@ -155,7 +155,9 @@ double density(const Job& job, ItemRange range) {
   return all > 0 ? here / all / fraction : 1;
 }
 
-bool is_copied_whole(const Array& array) { return stays(array.role) && !array.prefix_of && !array.kept; }
+bool is_copied_whole(const Array& array) {
+  return stays(array.role) && !array.prefix_of && !array.kept && !is_on_gpu(array);
+}
 
 std::uint64_t average_items(const Job& job, ItemRange range) {
   return std::max<std::uint64_t>(
@@ -404,21 +406,21 @@ LaunchGrid launch_grid(const Job& job, std::uint64_t items, std::uint64_t reside
 }
 
 namespace {
-Bytes total(const Job& job, Role one, Role other) {
+Bytes total(const Job& job, bool (*counts)(const Array&)) {
   Bytes sum;
   for (const Array& a : job.arrays)
-    if (a.role == one || a.role == other) sum += a.size;
+    if (counts(a)) sum += a.size;
   return sum;
 }
 }  // namespace
 
 MemoryKind memory_of(const Job& job) {
   const auto moved =
-      std::ranges::find_if(job.arrays, [](const Array& a) { return !stays(a.role) && a.role != Role::scratch; });
+      std::ranges::find_if(job.arrays, [](const Array& a) { return is_copied_in(a) || is_copied_out(a); });
   return moved == job.arrays.end() ? MemoryKind::pinned : moved->memory;
 }
 
-Bytes bytes_in(const Job& job) { return total(job, Role::in, Role::inout); }
-Bytes bytes_out(const Job& job) { return total(job, Role::out, Role::inout); }
+Bytes bytes_in(const Job& job) { return total(job, is_copied_in); }
+Bytes bytes_out(const Job& job) { return total(job, is_copied_out); }
 
 }  // namespace shiplap

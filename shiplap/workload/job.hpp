@@ -29,9 +29,9 @@ enum class Role : std::uint8_t {
 };
 /// The roles of arrays with their names.
 EnumNames<Role> names_of(Role);
-/// Whether chunks of the array are copied to the GPU.
+/// Whether the kernel of a chunk reads the chunk's part of the array.
 constexpr bool is_input(Role role) { return role == Role::in || role == Role::inout; }
-/// Whether chunks of the array are copied back.
+/// Whether the kernel of a chunk writes the chunk's part of the array.
 constexpr bool is_output(Role role) { return role == Role::out || role == Role::inout; }
 /// Whether kernels write the array.
 constexpr bool is_written(Role role) { return role != Role::in && role != Role::broadcast; }
@@ -77,12 +77,13 @@ inline Reach mapped_by(std::function<ElementRange(ItemRange)> elements) {
 
 /// One array of the job. Each item of the job owns a proportional part of it (see owned_bytes).
 struct Array {
-  std::string name;                        ///< name of the array in messages
-  Role role = Role::in;                    ///< how the kernel uses the array
-  Bytes size;                              ///< size of the whole array
-  Bytes element{1};                        ///< size of an element; items own whole elements
-  MemoryKind memory = MemoryKind::pinned;  ///< the kind of memory; looked up before planning where `data` is known
-  Reach reach{};                           ///< the part that the kernel of a chunk needs
+  std::string name;      ///< name of the array in messages
+  Role role = Role::in;  ///< how the kernel uses the array
+  Bytes size;            ///< size of the whole array
+  Bytes element{1};      ///< size of an element; items own whole elements
+  /// The kind of memory; looked up before planning where `data` is known. `device`: the array is on the GPU already.
+  MemoryKind memory = MemoryKind::pinned;
+  Reach reach{};  ///< the part that the kernel of a chunk needs
   /// How often the kernel reads each byte on average, at least 1. Eq 6 of van Werkhoven et al. 2014 counts every read,
   /// as if no cache kept host memory; simulations count the first, as the caches of later GPUs keep it.
   double times_read = 1;
@@ -104,11 +105,20 @@ struct Array {
   std::optional<std::uint32_t> forced_pageable_by{};
 };
 
+/// Whether the caller's memory is on the GPU already. Kernels access the array where it is, and nothing of it is
+/// copied.
+inline bool is_on_gpu(const Array& array) { return array.memory == MemoryKind::device; }
+/// The place of the caller's memory.
+inline Place place_of(const Array& array) { return is_on_gpu(array) ? Place::gpu() : Place::host(); }
+/// Whether chunks of the array are copied to the GPU.
+inline bool is_copied_in(const Array& array) { return is_input(array.role) && !is_on_gpu(array); }
+/// Whether chunks of the array are copied back.
+inline bool is_copied_out(const Array& array) { return is_output(array.role) && !is_on_gpu(array); }
 /// Whether each run copies the array to the GPU as a whole before its kernels.
 bool is_copied_whole(const Array&);
 
-/// Size of the memory that the caller has for the array. For an array of blocks it is the size of the pool. For scratch
-/// and for a prefix of another array it is 0.
+/// Size of the memory that the caller has for the array, on the host or on the GPU. For an array of blocks it is the
+/// size of the pool. For scratch and for a prefix of another array it is 0.
 inline Bytes size_on_host(const Array& array) {
   if (array.blocks) return array.blocks->pool;
   return array.role == Role::scratch || array.prefix_of ? Bytes{} : array.size;
@@ -337,7 +347,7 @@ struct LaunchGrid {
 /// number of threads that the GPU holds at once; 0: every launch fills the GPU.
 LaunchGrid launch_grid(const Job&, std::uint64_t items, std::uint64_t resident_threads, std::uint64_t at_once);
 
-/// The kind of memory of the first array that is cut into chunks; pinned when there is none.
+/// The kind of memory of the first array on the host that is cut into chunks; pinned when there is none.
 MemoryKind memory_of(const Job&);
 
 /// Size of all arrays that are copied to the GPU in chunks (in, inout).

@@ -208,6 +208,47 @@ TEST_F(JobsOnGpu, are_refused_with_the_name_of_the_call_when_the_kernel_waits) {
   EXPECT_NO_THROW(plan(node_of(*device, find_profile("h200")), job));
 }
 
+__global__ void one_more(Chunk chunk, View<const float> x, View<float> y) {
+  const std::uint64_t i = chunk.first + blockIdx.x * std::uint64_t{blockDim.x} + threadIdx.x;
+  if (i < chunk.end()) y[i] = x[i] + 1;
+}
+
+TEST_F(JobsOnGpu, hand_arrays_on_the_gpu_to_each_other_and_copy_nothing_of_them) {
+  constexpr std::uint64_t n = 1 << 20;
+  const Node node = load_or_measure(*device);
+  std::vector<float> state(n, 1.0f);
+  float* here = nullptr;
+  float* there = nullptr;
+  ASSERT_EQ(cudaMalloc(&here, n * sizeof(float)), cudaSuccess);
+  ASSERT_EQ(cudaMalloc(&there, n * sizeof(float)), cudaSuccess);
+  const auto grows = [](cudaStream_t stream, Chunk chunk, auto x, auto y) {
+    one_more<<<static_cast<unsigned>((chunk.count + 255) / 256), 256, 0, stream>>>(chunk, x, y);
+  };
+  const auto begin = Job{n}.in("x", state).out("y", here, n).kernel(grows);
+  const auto step = Job{n}.in("x", here, n).out("y", there, n).kernel(grows);
+  const auto back = Job{n}.in("x", there, n).out("y", here, n).kernel(grows);
+  const auto end = Job{n}.in("x", here, n).out("y", state).kernel(grows);
+  Prepared first = prepare(*device, plan(node, begin), begin);
+  Prepared one = prepare(*device, plan(node, step), step);
+  Prepared other = prepare(*device, plan(node, back), back);
+  Prepared last = prepare(*device, plan(node, end), end);
+  first.run();
+  for (int i = 0; i < 500; ++i) {
+    one.run();
+    other.run();
+  }
+  last.run();
+  EXPECT_TRUE(std::ranges::all_of(state, [](float v) { return v == 1003; })) << state[0];
+  for (const Prepared* stays : {&one, &other})
+    EXPECT_TRUE(std::ranges::none_of(stays->schedule().ops,
+                                     [](const Op& op) { return std::holds_alternative<Copy>(op.what); }));
+  EXPECT_TRUE(check_reach(*device, step).empty());
+  const auto longer = Job{2 * n}.in("x", here, std::uint64_t{1} << 40).out("y", there, n).kernel(grows);
+  EXPECT_NE(message_of([&] { plan(node, longer); }), "") << "it reaches beyond the memory";
+  cudaFree(here);
+  cudaFree(there);
+}
+
 // As code that was loaded from PTX does, or CuPy and Triton.
 TEST_F(JobsOnGpu, name_the_refused_call_of_the_driver_by_which_a_kernel_waits) {
   void* found = nullptr;

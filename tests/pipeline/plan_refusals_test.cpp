@@ -124,20 +124,6 @@ TEST(PlannedJob, needs_the_function_that_its_device_calls_and_without_a_device_n
   EXPECT_NO_THROW(plan(node_of(*simulated, planted_profile()), for_the_host));
 }
 
-/// A device on which all memory that is asked about is device memory.
-class FindsDeviceMemory : public ForwardingDevice {
- public:
-  using ForwardingDevice::ForwardingDevice;
-  MemoryKind kind_of(const std::byte*, Bytes) const override { return MemoryKind::device; }
-};
-
-TEST(PlannedJob, with_an_array_in_device_memory_is_refused) {
-  FindsDeviceMemory gpu(planted_gpu());
-  std::vector<float> x(100);
-  const auto job = Job{100, "mine"}.inout("x", x).host_kernel([](Chunk, auto) {});
-  EXPECT_THAT(refused_plan(node_of(gpu, planted_profile()), job), HasSubstr("array x is in device memory"));
-}
-
 TEST(PlannedJob, of_which_only_the_shape_is_known_cannot_be_timed_on_a_gpu) {
   SaysItIsReal real(planted_gpu());
   Job job = Job{100, "mine"}.shaped<float>("x", Role::inout, 100);

@@ -47,9 +47,8 @@ def host_array(name: str, array: Any, written: bool) -> np.ndarray:
     UsageError
         When the array is on a GPU, not contiguous, read-only although it is written, or holds Python objects.
     """
-    if hasattr(array, "__cuda_array_interface__") and not hasattr(array, "__array_interface__"):
-        if getattr(getattr(array, "device", None), "type", "cuda") != "cpu":
-            raise UsageError(f"array {name} is on a GPU: a job streams arrays that are in host memory")
+    if is_on_gpu(array):
+        raise UsageError(f"array {name} is on a GPU, and host memory is needed here")
     try:
         if isinstance(array, np.ndarray) or hasattr(array, "__array_interface__"):
             found = np.asarray(array)
@@ -77,6 +76,75 @@ def host_array(name: str, array: Any, written: bool) -> np.ndarray:
     return found
 
 
+class GpuArray:
+    """Memory on a GPU that is an array of the caller, with what a NumPy array says of itself."""
+
+    def __init__(self, array: Any, interface: dict[str, Any]) -> None:
+        self.array = array
+        self.address: int = interface["data"][0]
+        self.shape: tuple[int, ...] = interface["shape"]
+        # The members of a structure stand apart, as in the interface of NumPy.
+        typestr = interface["typestr"]
+        self.dtype = np.dtype(interface["descr"] if typestr[1] == "V" and "descr" in interface else typestr)
+        self.ndim = len(self.shape)
+        self.size = math.prod(self.shape)
+        self.nbytes = self.size * self.dtype.itemsize
+
+    def wait(self) -> None:
+        """Wait until the stream in which the caller works on the array has done what was submitted to it."""
+        if hasattr(self.array, "block_until_ready"):
+            self.array.block_until_ready()
+            return
+        torch = sys.modules.get("torch")
+        if torch is not None and isinstance(self.array, torch.Tensor):
+            torch.cuda.current_stream(self.array.device).synchronize()
+            return
+        stream = self.array.__cuda_array_interface__.get("stream")
+        if stream is not None:
+            driver().wait(stream)
+
+
+def is_on_gpu(array: Any) -> bool:
+    """Return whether an array of the caller is memory of a GPU."""
+    if isinstance(array, np.ndarray) or hasattr(array, "__array_interface__"):
+        return False
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(array, torch.Tensor):
+        return bool(array.is_cuda)
+    return hasattr(array, "__cuda_array_interface__")
+
+
+def gpu_array(name: str, array: Any, written: bool) -> GpuArray:
+    """Return the memory of an array on a GPU, without a copy.
+
+    Raises
+    ------
+    UsageError
+        When the array is not contiguous, or read-only although it is written.
+    """
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(array, torch.Tensor):
+        array = array.detach()  # which shares the memory, and has the interface
+    try:
+        interface = array.__cuda_array_interface__
+    except Exception as reason:
+        raise UsageError(f"array {name}: a {type(array).__name__} gives no access to its memory: {reason}") from reason
+    found = GpuArray(array, interface)
+    require_plain(f"array {name}", found.dtype)
+    strides = interface.get("strides")
+    if strides is not None and found.size > 0:
+        expected = found.dtype.itemsize
+        for extent, stride in zip(reversed(found.shape), reversed(strides), strict=True):
+            if extent > 1 and stride != expected:
+                raise UsageError(f"array {name} is not contiguous (strides {strides}): make a contiguous copy")
+            expected *= extent
+    if interface.get("mask") is not None:
+        raise UsageError(f"array {name} has a mask, which kernels do not get: give the array without it")
+    if written and interface["data"][1]:
+        raise UsageError(f"array {name} is read-only, and the kernel writes it: give a writeable array")
+    return found
+
+
 class Layout:
     """Shape and type of an array, from which the views of its parts are made, and the array."""
 
@@ -89,7 +157,7 @@ class Layout:
         row: tuple[int, ...],
         writeable: bool,
         readable: bool = True,
-        array: np.ndarray | None = None,
+        array: np.ndarray | GpuArray | None = None,
     ) -> None:
         self.array = array
         self.name = name

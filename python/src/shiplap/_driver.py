@@ -9,6 +9,7 @@ from shiplap._core import Error
 
 _NO_TIMING = 2
 _NOT_READY = 600
+_NO_CONTEXT = 201
 
 
 class Driver:
@@ -43,6 +44,12 @@ class Driver:
         if code not in (0, _NOT_READY):
             self._call("cuEventQuery", ctypes.c_void_p(event))
         return bool(code == 0)
+
+    def wait(self, stream: int) -> None:
+        """Wait until a stream has done what was submitted to it: 1 and 2 are the default streams of CUDA."""
+        handle = ctypes.c_void_p(stream)
+        if self._library.cuStreamSynchronize(handle) not in (0, _NO_CONTEXT):  # a thread without one submitted nothing
+            self._call("cuStreamSynchronize", handle)
 
     def destroy(self, event: int) -> None:
         """Give an event back. Streams that wait for it go on waiting."""

@@ -13,7 +13,7 @@ import numpy as np
 
 from shiplap import _core
 from shiplap._arguments import MOST_SMALL, flag, function, real, text, whole
-from shiplap._arrays import Chunk, Layout, Stream, View, host_array, views
+from shiplap._arrays import Chunk, GpuArray, Layout, Stream, View, gpu_array, host_array, is_on_gpu, views
 from shiplap._core import UsageError
 from shiplap._cuda_text import ItemFunction
 from shiplap._kernels import Library, library, require_names, require_no_result
@@ -110,7 +110,9 @@ class Job:
     """Work that can be done in chunks: arrays, and the kernel that computes on them.
 
     Every method returns a new job, so a description reads as one expression. The arrays are those of the caller. They
-    are never copied on the host, and live at least as long as the job, its plans and its runs.
+    are never copied on the host, and live at least as long as the job, its plans and its runs. Arrays on the GPU (of
+    PyTorch, CuPy, Numba, JAX) stay there: kernels get parts of them, and nothing of them is copied. A plan and a run
+    wait for the work on them that was submitted to the current stream of their library.
 
     Parameters
     ----------
@@ -150,7 +152,7 @@ class Job:
     def _with(self, name: str, role: str, array: Any, reach: Reach, flat: bool = False) -> Job:
         text("name", name)
         written = role not in ("in", "broadcast")
-        found = host_array(name, array, written)
+        found = gpu_array(name, array, written) if is_on_gpu(array) else host_array(name, array, written)
         if found.ndim == 0 or found.size == 0:
             raise UsageError(f"array {name} has no elements: give an array with at least one dimension and one element")
         if self._kernels:
@@ -160,13 +162,14 @@ class Job:
         job._core.add(
             name,
             role,
-            found.ctypes.data,
+            found.address if isinstance(found, GpuArray) else found.ctypes.data,
             found.nbytes,
             layout.row_bytes,
             reach.before,
             reach.after,
             reach.mapping,
             (array, found),
+            isinstance(found, GpuArray),
         )
         job._layouts = (*self._layouts, layout)
         return job
@@ -237,6 +240,14 @@ class Job:
     def _kept(job: Job) -> Job:
         job._core.keep()
         return job
+
+    def _on_gpu(self) -> list[GpuArray]:
+        return [layout.array for layout in self._layouts if isinstance(layout.array, GpuArray)]
+
+    def _wait_for_arrays(self) -> None:
+        """Wait until the caller's work on the arrays that are on the GPU is done."""
+        for array in self._on_gpu():
+            array.wait()
 
     def _require_parameters(self) -> None:
         """Raise UsageError unless the kernels can be called with the chunk and the arrays of the job."""

@@ -9,6 +9,9 @@ from shiplap._arguments import MOST_SMALL, flag, real, text, whole
 from shiplap._show import SECONDS, Table, object_of, preformatted
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from shiplap._arrays import GpuArray
     from shiplap._job import Job
 
 
@@ -58,9 +61,10 @@ class Prepared:
     One thread at a time may use it.
     """
 
-    def __init__(self, core: _core.Prepared, plan: str) -> None:
+    def __init__(self, core: _core.Prepared, plan: str, on_gpu: Sequence[GpuArray] = ()) -> None:
         self._core = core
         self._plan = plan
+        self._on_gpu = on_gpu  # arrays that a run reads or writes where they are
 
     def __repr__(self) -> str:
         return f"Prepared({self._plan})"
@@ -71,6 +75,8 @@ class Prepared:
         When the run takes longer than `limit` seconds, `TimedOut` is raised, and the GPU keeps the memory of the run
         until its kernels end. 0: without limit.
         """
+        for array in self._on_gpu:
+            array.wait()
         return self._core.run(real("limit", limit))
 
     def changed(self, name: str) -> None:
@@ -89,8 +95,9 @@ class Prepared:
 class Plan(Table):
     """How a job runs on a node: all strategies by predicted time, and the choice. Times are in seconds."""
 
-    def __init__(self, core: _core.Plan) -> None:
+    def __init__(self, core: _core.Plan, on_gpu: Sequence[GpuArray] = ()) -> None:
         self._core = core
+        self._on_gpu = on_gpu
 
     @property
     def predicted(self) -> float:
@@ -140,11 +147,11 @@ class Plan(Table):
 
     def _of(self, job: Job) -> Plan:
         """Return the plan for a job of the same shape over other arrays."""
-        return Plan(self._core.for_job(job._core))
+        return Plan(self._core.for_job(job._core), job._on_gpu())
 
     def prepare(self) -> Prepared:
         """Make everything ready for repeated runs over the arrays of the job."""
-        return Prepared(self._core.prepare(), self.choice)
+        return Prepared(self._core.prepare(), self.choice, self._on_gpu)
 
     def run(self, repeats: int = 1, warm_up: int = 0, *, ideal_overlap: bool = False, trace: bool = False) -> Report:
         """Run the job and report the times. With ``repeats=1`` and ``warm_up=0`` it runs once.
@@ -159,6 +166,8 @@ class Plan(Table):
             Whether one further run is traced, so that the report has a picture of its timeline.
         """
         repeats, warm_up = whole("repeats", repeats, 1, MOST_SMALL), whole("warm_up", warm_up, 0, MOST_SMALL)
+        for array in self._on_gpu:
+            array.wait()
         trace_by = "best" if flag("trace", trace) else "none"
         return Report(self._core.run(repeats, warm_up, flag("ideal_overlap", ideal_overlap), trace_by))
 

@@ -1,5 +1,7 @@
 #include "shiplap/device/cuda/pins.hpp"
 
+#include <fmt/format.h>
+
 #include <vector>
 
 #include "shiplap/device/cuda/check.hpp"
@@ -26,7 +28,10 @@ cudaMemoryType type_of_range(const Api& api, const std::byte* data, Bytes size, 
   const cudaMemoryType type = type_of(api, data, context);
   if (size.count <= 1 || type == cudaMemoryTypeManaged) return type;
   const std::byte* const last = data + size.count - 1;
-  if ((type == cudaMemoryTypeHost) != (type_of(api, last, context) == cudaMemoryTypeHost)) throw pinned_in_part(size);
+  const cudaMemoryType type_at_end = type_of(api, last, context);
+  if ((type == cudaMemoryTypeHost) != (type_at_end == cudaMemoryTypeHost)) throw pinned_in_part(size);
+  if (type == cudaMemoryTypeDevice && type_at_end != type)
+    throw Error(fmt::format("{}: {} reach beyond the end of that memory of the GPU", context(), to_string(size)));
   if (type != cudaMemoryTypeHost) return type;
   void* begin = nullptr;
   std::size_t length = 0;
