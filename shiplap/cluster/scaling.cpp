@@ -15,6 +15,7 @@
 #include "shiplap/core/record.hpp"
 #include "shiplap/plan/ranking_json.hpp"
 #include "shiplap/profile/profile.hpp"
+#include "shiplap/workload/array_place.hpp"
 
 namespace shiplap {
 namespace {

@@ -11,6 +11,7 @@
 #include "shiplap/emit/names.hpp"
 #include "shiplap/emit/pipeline_text.hpp"
 #include "shiplap/emit/structure.hpp"
+#include "shiplap/workload/array_place.hpp"
 
 namespace shiplap {
 namespace {

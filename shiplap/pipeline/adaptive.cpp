@@ -12,6 +12,7 @@
 #include "shiplap/pipeline/learn.hpp"
 #include "shiplap/pipeline/probe.hpp"
 #include "shiplap/schedule/schedule.hpp"
+#include "shiplap/workload/array_place.hpp"
 
 namespace shiplap {
 namespace {

@@ -8,9 +8,11 @@
 #include <utility>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/pipeline/gpu_array.hpp"
 #include "shiplap/pipeline/learn.hpp"
 #include "shiplap/pipeline/prepared.hpp"
 #include "shiplap/schedule/schedule.hpp"
+#include "shiplap/workload/array_place.hpp"
 
 namespace shiplap {
 namespace {
@@ -23,24 +25,6 @@ constexpr std::byte other_poison{0x94};
 // The poison of arrays that are only read differs, so that a result copied from there does not look unwritten.
 constexpr std::byte poison_of_inputs{0x6c};
 constexpr std::byte other_poison_of_inputs{0x93};
-
-/// What an array on the GPU contains.
-Memory copy_on_host(Device& device, const Array& array) {
-  Memory host = device.allocate(Place::host(), MemoryKind::pinned, array.size);
-  if (array.size.count == 0) return host;
-  Schedule schedule;
-  const BufferId from =
-      schedule.add_buffer({.name = array.name, .place = place_of(array), .memory = array.memory, .size = array.size});
-  const BufferId to = schedule.add_buffer(
-      {.name = array.name + " on the host", .place = Place::host(), .memory = MemoryKind::pinned, .size = array.size});
-  schedule.add({.what = Copy{{from, Bytes{0}, array.size}, {to, Bytes{0}, array.size}},
-                .stream = schedule.add_stream("out"),
-                .agent = AgentId{0},
-                .after = {},
-                .chunk = 0});
-  device.prepare(schedule, {.buffers = {array.data, host.data()}, .kernels = {}})->run();
-  return host;
-}
 
 /// Copies of the arrays of a job on the host, each between guards, before and after a launch.
 class Surroundings {

@@ -11,6 +11,7 @@
 #include "shiplap/plan/ideal_overlap.hpp"
 #include "shiplap/schedule/schedule.hpp"
 #include "shiplap/strategy/chunk_kernel.hpp"
+#include "shiplap/workload/array_place.hpp"
 
 namespace shiplap {
 namespace {
@@ -105,9 +106,8 @@ Prepared loaded(Device& device, const Job& job, Schedule schedule) {
 
 std::vector<std::byte*> read_in_place(const Job& job) {
   std::vector<std::byte*> data;
-  const std::vector<std::byte*> all = data_of(job);
-  for (std::size_t a = 0; a < job.arrays.size(); ++a)
-    if (is_read_in_place(job.arrays[a])) data.push_back(all[job.arrays[a].prefix_of.value_or(a)]);
+  for (const Array& array : job.arrays)
+    if (is_read_in_place(array)) data.push_back(array.prefix_of ? job.arrays[*array.prefix_of].data : array.data);
   return data;
 }
 

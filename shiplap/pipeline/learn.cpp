@@ -12,6 +12,7 @@
 #include "shiplap/pipeline/contiguous_job.hpp"
 #include "shiplap/pipeline/planned_job.hpp"
 #include "shiplap/plan/memory_choice.hpp"
+#include "shiplap/workload/array_place.hpp"
 
 namespace shiplap {
 namespace {

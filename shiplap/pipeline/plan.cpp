@@ -72,14 +72,21 @@ std::vector<Memory> pinned(Device& device, const Job& job) {
 /// Pins the job's arrays during a race if the plan pins them, and restores their values at the end.
 class RacedArrays {
  public:
-  RacedArrays(Device& device, const Plan& plan) : originals_(plan.job) {
+  RacedArrays(Device& device, const Plan& plan) : originals_(device, plan.job) {
     if (plan.pins) pinned_ = pinned(device, plan.job);
   }
   RacedArrays(const RacedArrays&) = delete;
   RacedArrays& operator=(const RacedArrays&) = delete;
-  ~RacedArrays() { originals_.restore(); }
+  ~RacedArrays() {
+    if (!restored_) originals_.restore_after_failure();
+  }
+  void restore() {
+    restored_ = true;
+    originals_.restore();
+  }
 
  private:
+  bool restored_ = false;
   Originals originals_;
   std::vector<Memory> pinned_;
 };
@@ -87,7 +94,12 @@ class RacedArrays {
 /// The race among the finalists of the plan, or the cached one of such a job.
 std::shared_ptr<const RaceResult> race_of(Device& device, const Profile& profile, const PlanOptions& options,
                                           const Plan& plan) {
-  const RaceField field = race_field(plan.job, profile, plan.ranking, plan.limits, options.space);
+  // Each candidate runs three times at least, so a short race of long runs has few of them.
+  constexpr double fewest = 3;
+  constexpr double most = 12;
+  const double affordable = options.race / (3 * plan.ranking.best().predicted.value);
+  const RaceField field = race_field(plan.job, profile, plan.ranking, plan.limits, options.space,
+                                     static_cast<std::size_t>(std::clamp(affordable, fewest, most)));
   // A cached winner needs neither pinned arrays nor copies of the originals.
   std::optional<RacedArrays> arrays;
   const MakeReady make_ready = [&](const Candidate& candidate) {
@@ -100,7 +112,9 @@ std::shared_ptr<const RaceResult> race_of(Device& device, const Profile& profile
                         .space = options.space,
                         .budget = options.race,
                         .anew = options.race_anew};
-  return std::make_shared<const RaceResult>(race_or_kept(device.info(), terms, field, make_ready));
+  auto result = std::make_shared<const RaceResult>(race_or_kept(device.info(), terms, field, make_ready));
+  if (arrays) arrays->restore();
+  return result;
 }
 
 /// What a plan for several GPUs assumes.

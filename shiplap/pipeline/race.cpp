@@ -10,9 +10,11 @@
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/record.hpp"
 #include "shiplap/core/statistics.hpp"
+#include "shiplap/pipeline/gpu_array.hpp"
 #include "shiplap/plan/ranking_json.hpp"
 #include "shiplap/profile/profile.hpp"
 #include "shiplap/strategy/requirements.hpp"
+#include "shiplap/workload/array_place.hpp"
 
 namespace shiplap {
 namespace {
@@ -94,12 +96,16 @@ bool is_open(const SearchSpace& space, const Choice& choice) {
 
 }  // namespace
 
-Originals::Originals(const Job& job) {
+Originals::Originals(Device& device, const Job& job) : device_(device) {
   const auto keep = [&](std::byte* data, Bytes size) {
     kept_.push_back({data, std::vector<std::byte>(data, data + size.count)});
   };
   for (const Array& array : job.arrays) {
     if ((array.role != Role::inout && array.role != Role::carried) || array.data == nullptr) continue;
+    if (is_on_gpu(array)) {
+      on_gpu_.emplace_back(array, copy_on_host(device, array));
+      continue;
+    }
     if (!array.blocks) keep(array.data, array.size);
     for (std::uint64_t k = 0; array.blocks && k < array.blocks->count; ++k)
       keep(array.data + start_of_block(array, k).count, array.blocks->block);
@@ -108,6 +114,15 @@ Originals::Originals(const Job& job) {
 
 void Originals::restore() const {
   for (const auto& [data, bytes] : kept_) std::memcpy(data, bytes.data(), bytes.size());
+  for (const auto& [array, copy] : on_gpu_) copy_to_gpu(device_, array, copy);
+}
+
+void Originals::restore_after_failure() const noexcept {
+  try {
+    restore();
+  } catch (const std::exception&) {
+    // The first error is what the caller hears of.
+  }
 }
 
 RaceField race_field(const Job& job, const Profile& profile, const Ranking& ranking, const Limits& limits,

@@ -68,12 +68,16 @@ RaceResult race(const RaceField&, const MakeReady&, Seconds budget, const Elimin
 /// A copy of the `inout` and `carried` arrays of a job. Repeated runs of the kernel change them.
 class Originals {
  public:
-  /// Copies the arrays into pageable memory.
-  explicit Originals(const Job&);
-  /// Writes the saved values back into the job's arrays.
+  /// Copies the arrays into memory of the host. Keeps a reference to the device.
+  Originals(Device&, const Job&);
+  /// Writes the saved values back into the job's arrays. Throws Error for an array on a GPU that is lost.
   void restore() const;
+  /// As `restore`, after a failure: what failed then is not hidden by another error.
+  void restore_after_failure() const noexcept;
 
  private:
+  Device& device_;
+  std::vector<std::pair<Array, Memory>> on_gpu_;
   std::vector<std::pair<std::byte*, std::vector<std::byte>>> kept_;
 };
 

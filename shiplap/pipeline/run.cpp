@@ -58,12 +58,12 @@ class RepeatedRuns {
       ideal_overlap_.emplace(device, contiguous_->job(), limits_of_a_stage(device, plan.limits),
                              plan.chosen.choice.gpus);
     }
-    if (!options.refill) originals_.emplace(job);
+    if (!options.refill) originals_.emplace(device, job);
   }
 
   /// Runs and observes. When a run throws, arrays that are read and written get their original values back.
   void run(Report& report) try { run_in_turn(report); } catch (...) {
-    if (originals_) originals_->restore();
+    if (originals_) originals_->restore_after_failure();
     throw;
   }
 

@@ -8,6 +8,7 @@
 #include "shiplap/plan/kernel_times.hpp"
 #include "shiplap/plan/link_states.hpp"
 #include "shiplap/profile/variation.hpp"
+#include "shiplap/workload/array_place.hpp"
 
 namespace shiplap {
 namespace {

@@ -10,6 +10,7 @@
 #include "shiplap/profile/variation.hpp"
 #include "shiplap/sim/simulate.hpp"
 #include "shiplap/strategy/limits.hpp"
+#include "shiplap/workload/array_place.hpp"
 
 namespace shiplap {
 

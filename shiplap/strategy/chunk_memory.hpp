@@ -9,6 +9,7 @@
 #include "shiplap/strategy/device_ring.hpp"
 #include "shiplap/strategy/gpu_chunks.hpp"
 #include "shiplap/strategy/staging.hpp"
+#include "shiplap/workload/array_place.hpp"
 
 namespace shiplap {
 

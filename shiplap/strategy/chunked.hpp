@@ -6,6 +6,7 @@
 #include "shiplap/schedule/schedule.hpp"
 #include "shiplap/strategy/requirements.hpp"
 #include "shiplap/strategy/strategy.hpp"
+#include "shiplap/workload/array_place.hpp"
 
 namespace shiplap {
 

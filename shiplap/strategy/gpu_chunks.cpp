@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/workload/array_place.hpp"
 
 namespace shiplap {
 

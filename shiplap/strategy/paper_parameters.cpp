@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "shiplap/strategy/chunk_kernel.hpp"
+#include "shiplap/workload/array_place.hpp"
 #include "shiplap/workload/workload.hpp"
 
 namespace shiplap {

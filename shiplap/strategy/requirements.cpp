@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/workload/array_place.hpp"
 
 namespace shiplap {
 

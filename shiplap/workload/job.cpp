@@ -12,6 +12,7 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/interpolation.hpp"
+#include "shiplap/workload/array_place.hpp"
 
 namespace shiplap {
 

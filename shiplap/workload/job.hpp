@@ -105,18 +105,6 @@ struct Array {
   std::optional<std::uint32_t> forced_pageable_by{};
 };
 
-/// Whether the caller's memory is on the GPU already. Kernels access the array where it is, and nothing of it is
-/// copied.
-inline bool is_on_gpu(const Array& array) { return array.memory == MemoryKind::device; }
-/// The place of the caller's memory.
-inline Place place_of(const Array& array) { return is_on_gpu(array) ? Place::gpu() : Place::host(); }
-/// Whether chunks of the array are copied to the GPU.
-inline bool is_copied_in(const Array& array) { return is_input(array.role) && !is_on_gpu(array); }
-/// Whether chunks of the array are copied back.
-inline bool is_copied_out(const Array& array) { return is_output(array.role) && !is_on_gpu(array); }
-/// Whether each run copies the array to the GPU as a whole before its kernels.
-bool is_copied_whole(const Array&);
-
 /// Size of the memory that the caller has for the array, on the host or on the GPU. For an array of blocks it is the
 /// size of the pool. For scratch and for a prefix of another array it is 0.
 inline Bytes size_on_host(const Array& array) {

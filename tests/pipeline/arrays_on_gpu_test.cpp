@@ -191,6 +191,17 @@ TEST(ArraysOnGpu, let_one_job_take_what_another_has_left_there) {
   EXPECT_EQ(bytes_copied(one.schedule()) + bytes_copied(other.schedule()), 0_B);
 }
 
+TEST(ArraysOnGpu, that_kernels_change_are_as_after_a_single_run_when_a_report_or_a_race_repeats_it) {
+  const auto gpu = planted_gpu();
+  const Node node = node_of(*gpu, planted_profile());
+  Placed data(*gpu, 0b1111, MemoryKind::pinned);
+  const Plan raced = plan(node, data.job(), {.race = Seconds{1e-3}});
+  ASSERT_NE(raced.race, nullptr);
+  EXPECT_EQ(data.all(3)[0], 100) << "as before the race";
+  run(*gpu, raced, data.job(), {.repeats = 3, .warm_up = 2});
+  data.expect_right(*raced.chosen.schedule);
+}
+
 TEST(ArraysOnGpu, of_a_prefix_are_that_array) {
   const auto gpu = planted_gpu();
   constexpr std::uint64_t n = 64;

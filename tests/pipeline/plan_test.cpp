@@ -104,6 +104,22 @@ TEST(PlannedJob, runs_a_halo_a_resident_and_a_carried_array_under_every_choice) 
   EXPECT_GT(runs, 300u);
 }
 
+TEST(PlannedJob, races_among_as_many_candidates_as_the_time_of_the_race_can_run) {
+  const auto gpu = planted_gpu();
+  const Node node = node_of(*gpu, planted_profile());
+  Stencil stencil;
+  const Job job = stencil.job().zero_copy_suits();
+  std::vector<Memory> pinned;
+  for (const Array& array : job.arrays) pinned.push_back(gpu->pin(array.data, array.size));
+  const auto finalists = [&](Seconds race) {
+    return plan(node, job, {.race = race, .race_anew = true}).race->finalists.size();
+  };
+  const Seconds of_a_run = plan(node, job).chosen.predicted.value;
+  const std::size_t few = finalists(of_a_run);
+  EXPECT_LE(few, 3u + 1u) << "with a variant of the winner";
+  EXPECT_GT(finalists(of_a_run * 1000), few);
+}
+
 TEST(PlannedJob, plans_vectors_as_they_come_and_runs_them_again_and_again) {
   const auto gpu = planted_gpu();
   Stencil stencil;
