@@ -92,6 +92,15 @@ const Profile& read_once(const BuiltInProfile& profile) {
   });
 }
 
+/// "did you mean rtx-4090? " for the number of a GPU without the words before it; "" when no few names contain it.
+std::string names_that_contain(const std::string& part, std::vector<std::string> names) {
+  constexpr std::size_t least = 2;
+  constexpr std::size_t most = 4;
+  std::erase_if(names, [&](const std::string& name) { return name.find(part) == name.npos; });
+  if (part.size() < least || names.empty() || names.size() > most) return "";
+  return fmt::format("did you mean {}? ", fmt::join(names, " or "));
+}
+
 }  // namespace
 
 Profile find_profile(std::string_view name_or_path) {
@@ -104,10 +113,12 @@ Profile find_profile(std::string_view name_or_path) {
   for (const std::string& gpu : published_gpu_names()) names.push_back(kebab_case(gpu));
   const auto begins = [&](const std::string& name) { return !plain.empty() && name.starts_with(plain); };
   if (std::ranges::any_of(names, begins)) std::erase_if(names, [&](const std::string& name) { return !begins(name); });
+  std::string meant = did_you_mean(plain, names);
+  if (meant.empty()) meant = names_that_contain(plain, names);
   throw UsageError(
       fmt::format("there is no built-in profile '{}'; {}built-in are: {}; other GPUs are known by their names, as "
                   "\"RTX 4090\" (shiplap profiles --all). The path of a profile file contains '/' or ends with .json",
-                  name_or_path, did_you_mean(plain, names), fmt::join(built_in_profiles(), ", ")));
+                  name_or_path, meant, fmt::join(built_in_profiles(), ", ")));
 }
 
 std::optional<Profile> built_in_profile_of(std::string_view gpu) {

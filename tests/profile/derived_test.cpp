@@ -93,6 +93,7 @@ TEST(DerivedProfile, is_found_by_the_name_of_its_gpu_where_no_built_in_profile_h
   EXPECT_EQ(find_profile("rtx-4090-derived").name, "rtx-4090-derived");
   EXPECT_THAT(message_of([] { find_profile("RTX 4090 Laptop GPU"); }), HasSubstr("known by their names"));
   EXPECT_THAT(message_of([] { find_profile("rtx4090"); }), HasSubstr("did you mean rtx-4090?"));
+  EXPECT_THAT(message_of([] { find_profile("4090"); }), HasSubstr("did you mean rtx-4090?"));
   EXPECT_THAT(message_of([] { find_profile("A100"); }), HasSubstr("a100-sxm4-40gb"));
   EXPECT_FALSE(derived_profile("RTX 4090 Laptop GPU")) << "another GPU than the RTX 4090";
   for (const char* other : {"", "a10.txt", "t4-node-9", "NVIDIA A10-4Q", "Tesla P100-PCIE-12GB",
