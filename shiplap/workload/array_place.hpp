@@ -1,4 +1,4 @@
-// Where the memory of an array is, and what of it crosses the link.
+// Where the memory of an array is, and whether its bytes cross the link.
 #pragma once
 
 #include "shiplap/workload/job.hpp"
