@@ -67,7 +67,8 @@ PyPlan plan_of(const PyNode& node, const PyJob& job, const PlanRequest& request)
   options.space.max_slowdown = request.max_slowdown;
   PyPlan result{.node = node, .job = job, .plan = {}};
   if (node.device == nullptr)
-    for (Array& array : result.job.job.arrays) array.memory = kind_of(node, array.data, size_on_host(array));
+    for (Array& array : result.job.job.arrays)
+      if (array.memory != MemoryKind::device) array.memory = kind_of(node, array.data, size_on_host(array));
   with_python_errors([&] {
     const GilReleased released;
     result.plan = plan(node.node, result.job.job, options);

@@ -326,6 +326,10 @@ def test_arrays_on_a_gpu_are_refused_where_there_is_none(node):
     job = shiplap.Job(64).in_("x", OnGpu(x)).out("y", y).host_kernel(lambda chunk, x, y: None)
     with pytest.raises(shiplap.UsageError, match="memory of a GPU that virtual:h100 does not have"):
         node.plan(job)
+    planned = shiplap.Node.from_profile("h200").plan(
+        shiplap.Job(64).in_("x", OnGpu(x)).out("y", OnGpu(y)).kernel_time(1e-4)
+    )
+    assert planned.predicted < 1.2e-4, "nothing is copied"
 
 
 def test_arrays_on_a_gpu_that_kernels_cannot_use_are_refused():

@@ -12,7 +12,6 @@
 #include "shiplap/pipeline/learn.hpp"
 #include "shiplap/pipeline/probe.hpp"
 #include "shiplap/schedule/schedule.hpp"
-#include "shiplap/workload/array_place.hpp"
 
 namespace shiplap {
 namespace {
@@ -108,13 +107,7 @@ Adaptive::Adaptive(const Node& node, Job batch, AdaptiveOptions options)
           "{}: array {} would have to stay on the GPU from one batch to the next, and batches share no arrays: let the "
           "kernel refer to memory of its own, or make the array an input of every batch",
           batch_.name, array.name));
-  for (const Array& array : batch_.arrays)
-    if (is_on_gpu(array))
-      throw Unsupported(
-          fmt::format("{}: array {} is on the GPU already, and every batch gets memory of its own on the host: make it "
-                      "host memory, "
-                      "or let the kernel refer to what is on the GPU",
-                      batch_.name, array.name));
+  for (Array& array : batch_.arrays) array.memory = MemoryKind::pinned;  // every batch gets memory of its own
   if (has_blocks(batch_))
     throw Unsupported(fmt::format(
         "{}: an array is blocks of a pool, and adaptive runs move contiguous arrays: plan and run the job instead",

@@ -26,6 +26,11 @@ void copy(Device& device, const Array& array, const Memory& host, CopyDirection 
 
 }  // namespace
 
+Bytes usable_memory(const DeviceInfo& info) {
+  constexpr unsigned usable_percent = 95;
+  return info.free_memory / 100 * usable_percent;
+}
+
 Memory copy_on_host(Device& device, const Array& array) {
   Memory host = device.allocate(Place::host(), MemoryKind::pinned, array.size);
   copy(device, array, host, CopyDirection::device_to_host);

@@ -6,6 +6,9 @@
 
 namespace shiplap {
 
+/// The device memory that schedules may use, by what is free now.
+Bytes usable_memory(const DeviceInfo&);
+
 /// What an array on the GPU contains, in pinned memory of the host. Waits for the copy. Throws as Device::prepare and
 /// Execution::run do.
 Memory copy_on_host(Device&, const Array&);

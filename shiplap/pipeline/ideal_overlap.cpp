@@ -27,6 +27,8 @@ Schedule kernel_schedule(const Job& job, std::uint64_t items, std::uint32_t laun
   const StreamId stream = schedule.add_stream("compute");
   schedule.add_kernel(job.name);
   const ItemRange most = launched_items(job, (items + launches - 1) / launches);
+  // What is read in place has its alignment, and so have all other operands, as in the runs (ChunkMemory).
+  if (std::ranges::any_of(job.arrays, is_on_gpu)) aligned = DeviceRing::Alignment::in_array;
   std::vector<Access> operands(job.arrays.size());
   for (std::size_t a = 0; a < job.arrays.size(); ++a) {
     const Array& array = job.arrays[a];

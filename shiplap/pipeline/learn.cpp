@@ -10,6 +10,7 @@
 #include "shiplap/pipeline/captured_kernel.hpp"
 #include "shiplap/pipeline/check_reach.hpp"
 #include "shiplap/pipeline/contiguous_job.hpp"
+#include "shiplap/pipeline/gpu_array.hpp"
 #include "shiplap/pipeline/planned_job.hpp"
 #include "shiplap/plan/memory_choice.hpp"
 #include "shiplap/workload/array_place.hpp"
@@ -46,6 +47,16 @@ std::string why_not_pinned(Device& device, const Job& job) {
   return {};
 }
 
+/// The limits of the node, which were set when it was opened, beside arrays that are on the GPU now.
+Limits limits_beside(const Node& node, const Job& job, const Limits& limits) {
+  Bytes there;
+  for (const Array& array : job.arrays)
+    if (is_on_gpu(array)) there += size_on_host(array);
+  if (there.count == 0) return limits;
+  if (node.device != nullptr) return limits.at_most(usable_memory(node.device->info()));
+  return limits.at_most(limits.device_memory - std::min(limits.device_memory, there));
+}
+
 /// Throws UsageError when the device has fewer GPUs.
 void require_gpus(const DeviceInfo& info, std::uint32_t gpus) {
   if (gpus <= info.gpus) return;
@@ -77,8 +88,6 @@ KernelCost cost_of_kernel(const Node& node, const PlanOptions& options, const Fa
   return probe_kernel(*node.device, ContiguousJob(*node.device, facts.job).job(), facts.limits, probe);
 }
 
-}  // namespace
-
 /// Throws UsageError for what an array on the GPU cannot be.
 void require_usable_on_gpu(const Job& job, const Array& array) {
   if (array.blocks)
@@ -93,6 +102,8 @@ void require_usable_on_gpu(const Job& job, const Array& array) {
                     job.name, array.name));
 }
 
+}  // namespace
+
 Job with_memory_kinds(const Device* device, Job job) {
   std::optional<std::uint32_t> pageable{};
   bool managed = false;
@@ -101,7 +112,7 @@ Job with_memory_kinds(const Device* device, Job job) {
     if (size_on_host(array).count == 0) continue;
     if (device != nullptr && array.data != nullptr) {
       const MemoryKind found = device->kind_of(array.data, size_on_host(array));
-      if (is_on_gpu(array) && found != MemoryKind::device)
+      if (is_on_gpu(array) && found == MemoryKind::pageable)
         throw UsageError(
             fmt::format("{}: array {} is memory of a GPU that {} does not have: give it an array on the host", job.name,
                         array.name, device->info().id));
@@ -160,7 +171,9 @@ std::vector<std::span<std::byte>> ranges_to_pin(const Job& job) {
 
 Facts learn(const Node& node, const Job& job, const PlanOptions& options) {
   require_valid(job);
-  Facts facts{.job = with_memory_kinds(node.device.get(), job), .limits = limits_of(node, options)};
+  Job known = with_memory_kinds(node.device.get(), job);
+  const Limits limits = limits_beside(node, known, limits_of(node, options));
+  Facts facts{.job = std::move(known), .limits = limits};
   require_sound_reaches(job);
   if (node.device != nullptr)
     facts.job = captured_and_checked(*node.device, options, facts.limits, std::move(facts.job));

@@ -8,6 +8,7 @@
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/host_limits.hpp"
 #include "shiplap/core/printable.hpp"
+#include "shiplap/pipeline/gpu_array.hpp"
 #include "shiplap/pipeline/profile_cache.hpp"
 #include "shiplap/profile/more_gpus.hpp"
 #include "shiplap/workload/workload.hpp"
@@ -16,7 +17,6 @@ namespace shiplap {
 namespace {
 
 // The driver needs some device memory itself when streams and graphs are made.
-constexpr unsigned usable_percent_of_free_memory = 95;
 
 }  // namespace
 
@@ -31,8 +31,7 @@ Node node_of(MeasurableDevice& device, Profile profile) {
   Node node = node_of(std::move(profile));
   node.device = shared_device(device);
   const DeviceInfo info = device.info();
-  const Bytes usable = info.simulated ? limits_of(*info.simulated).device_memory
-                                      : info.free_memory / 100 * usable_percent_of_free_memory;
+  const Bytes usable = info.simulated ? limits_of(*info.simulated).device_memory : usable_memory(info);
   node.limits = node.limits.at_most(usable);
   if (!info.is_virtual) node.limits.host_threads = usable_cpus();
   if (info.resident_threads > 0) node.limits.resident_threads = info.resident_threads;

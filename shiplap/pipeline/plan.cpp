@@ -19,6 +19,7 @@
 #include "shiplap/plan/decide.hpp"
 #include "shiplap/profile/more_gpus.hpp"
 #include "shiplap/profile/profile.hpp"
+#include "shiplap/workload/array_place.hpp"
 
 namespace shiplap {
 namespace {
@@ -206,6 +207,11 @@ Job planned_job(const Plan& plan, const Job& given) {
 
 Prepared prepare(Device& device, const Plan& plan, const Job& given) {
   const Job job = planned_job(plan, given);
+  for (const Array& array : job.arrays)
+    if (array.data != nullptr && (device.kind_of(array.data) == MemoryKind::device) != is_on_gpu(array))
+      throw UsageError(fmt::format("{}: array {} is {} the GPU, and was {}when the job was planned: plan this job",
+                                   job.name, array.name, is_on_gpu(array) ? "not on" : "on",
+                                   is_on_gpu(array) ? "" : "not "));
   std::vector<Memory> pinned_arrays;
   if (plan.pins) pinned_arrays = pinned(device, job);
   Prepared prepared = has_reach_by_function(job) ? prepare(device, job, plan.chosen.choice, plan.limits)

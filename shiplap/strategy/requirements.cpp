@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "shiplap/core/error.hpp"
 #include "shiplap/workload/array_place.hpp"
 
@@ -25,6 +27,11 @@ void require_zero_copy(const Job& job) {
         fmt::format("the kernel of {} touches bytes repeatedly, and each access to host memory would cross the link: "
                     "copy the arrays",
                     job.name));
+  if (std::ranges::any_of(job.arrays, is_on_gpu))
+    throw Unsupported(
+        fmt::format("the kernel of {} is not known to touch each byte about once, and zero-copy is not measured beside "
+                    "arrays on the GPU: say `.zero_copy_suits` if it does",
+                    job.name));
   throw Unsupported(fmt::format(
       "the kernel of {} is not known to touch each byte about once, and repeated accesses to host memory would cross "
       "the "
@@ -34,6 +41,10 @@ void require_zero_copy(const Job& job) {
 }
 
 void require_memory(const Job& job, ArrayMemory wanted, std::string_view strategy) {
+  const auto is_on_host = [](const Array& a) { return a.role != Role::scratch && !is_on_gpu(a); };
+  if (wanted != ArrayMemory::pinned && std::ranges::none_of(job.arrays, is_on_host))
+    throw Unsupported(
+        fmt::format("{}: all arrays are on the GPU, so nothing is copied: explicit runs the kernel", strategy));
   for (const Array& a : job.arrays) {
     if (a.role == Role::scratch || is_on_gpu(a)) continue;
     // Arrays that stay are copied once, before the first chunk.

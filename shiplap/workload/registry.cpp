@@ -11,6 +11,7 @@
 #include "shiplap/core/formats.hpp"
 #include "shiplap/core/json.hpp"
 #include "shiplap/core/spelling.hpp"
+#include "shiplap/workload/array_place.hpp"
 #include "shiplap/workload/built_in/built_in.hpp"
 #include "shiplap/workload/workload.hpp"
 
@@ -106,7 +107,7 @@ void read_inputs(Workload& workload, double times) {
 Bytes bytes_read(const Job& job) {
   double sum = 0;
   for (const Array& array : job.arrays)
-    if (is_input(array.role)) sum += in_bytes(array.size) * array.times_read;
+    if (is_copied_in(array)) sum += in_bytes(array.size) * array.times_read;
   return Bytes{static_cast<std::uint64_t>(std::min(sum, 0x1p63))};
 }
 

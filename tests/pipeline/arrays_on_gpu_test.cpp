@@ -14,7 +14,6 @@
 #include "shiplap/core/error.hpp"
 #include "shiplap/device/virtual/virtual_device.hpp"
 #include "shiplap/emit/cuda_program.hpp"
-#include "shiplap/pipeline/adaptive.hpp"
 #include "shiplap/pipeline/check_reach.hpp"
 #include "shiplap/pipeline/learn.hpp"
 #include "shiplap/pipeline/plan.hpp"
@@ -115,6 +114,7 @@ TEST(ArraysOnGpu, are_accessed_where_they_are_under_every_choice_and_nothing_of_
           const Strategy& known = find_strategy(strategy);
           if (!known.chunked && chunks > 1) continue;
           const bool is_pageable = known.memory == ArrayMemory::pageable;
+          if (is_pageable && on_gpu == 0b1111) continue;  // nothing is copied
           Placed data(*gpu, on_gpu, is_pageable ? MemoryKind::pageable : MemoryKind::pinned);
           const Choice choice{
               .strategy = strategy, .chunks = chunks, .ring = ring, .threads = known.threaded ? 2u : 0u};
@@ -202,6 +202,70 @@ TEST(ArraysOnGpu, that_kernels_change_are_as_after_a_single_run_when_a_report_or
   data.expect_right(*raced.chosen.schedule);
 }
 
+TEST(ArraysOnGpu, have_the_same_alignment_in_measured_launches_as_in_runs) {
+  const auto gpu = planted_gpu();
+  const Node node = node_of(*gpu, planted_profile());
+  constexpr std::uint64_t n = 1003;
+  const Memory there = gpu->allocate(Place::gpu(), MemoryKind::device, Bytes{n * sizeof(float)});
+  std::vector<float> y(n);
+  std::size_t launches = 0;
+  const auto job =
+      Job{n}
+          .in("x", std::span(reinterpret_cast<const float*>(there.data()), n))
+          .out("y", y)
+          .kernel_time(microseconds(1))
+          .host_kernel([&](Chunk, auto from, auto to) {
+            ++launches;
+            const auto address = [](const auto& view) { return reinterpret_cast<std::uintptr_t>(view.data()) % 256; };
+            EXPECT_EQ(address(from), address(to));
+          });
+  run_kernel_once(node, job, {});
+  const Job known = with_memory_kinds(gpu.get(), Job(job));
+  prepare(*gpu, known, {.strategy = "staged", .chunks = 7, .threads = 2}, {.device_memory = 1_GiB}).run();
+  EXPECT_GE(launches, 8u);
+}
+
+TEST(ArraysOnGpu, leave_the_memory_to_rings_that_is_free_now) {
+  Profile small = planted_profile();
+  small.gpus[0].memory = 64_MiB;
+  const auto gpu = open_virtual(small, "virtual:small");
+  const Node node = node_of(*gpu, small);
+  const Bytes all = node.limits.device_memory;
+  const Memory there = gpu->allocate(Place::gpu(), MemoryKind::device, all / 8 * 7);
+  std::vector<float> y(16);
+  Job job = Job{16}
+                .in("x", std::span(reinterpret_cast<const std::byte*>(there.data()), 16))
+                .out("y", y)
+                .kernel_time(microseconds(1))
+                .host_kernel([](Chunk, auto, auto) {});
+  EXPECT_LE(plan(node, job).limits.device_memory, all / 2);
+  Job stated = job;
+  stated.arrays[0].data = nullptr;
+  stated.arrays[0].memory = MemoryKind::device;
+  stated.arrays[0].size = all / 8 * 7 / 16 * 16;
+  stated.arrays[0].element = 1_B;
+  EXPECT_LE(plan(node_of(small), stated).limits.device_memory, all / 2);
+}
+
+TEST(ArraysOnGpu, are_refused_by_a_plan_for_arrays_on_the_host_and_the_reverse) {
+  const auto gpu = planted_gpu();
+  const Node node = node_of(*gpu, planted_profile());
+  Placed host(*gpu, 0, MemoryKind::pageable);
+  Placed there(*gpu, 0b0101, MemoryKind::pageable);
+  const Plan for_host = plan(node, host.job());
+  const Plan for_gpu = plan(node, there.job());
+  EXPECT_THAT(message_of([&] { prepare(*gpu, for_host, there.job()); }), HasSubstr("plan this job"));
+  EXPECT_THAT(message_of([&] { prepare(*gpu, for_gpu, host.job()); }), HasSubstr("plan this job"));
+  EXPECT_NO_THROW(prepare(*gpu, for_gpu, there.job()));
+}
+
+TEST(ArraysOnGpu, alone_are_no_case_for_copies) {
+  const auto gpu = planted_gpu();
+  Placed there(*gpu, 0b1111, MemoryKind::pinned);
+  for (const Candidate& candidate : plan(node_of(*gpu, planted_profile()), there.job()).ranking.candidates)
+    EXPECT_EQ(find_strategy(candidate.choice.strategy).memory, ArrayMemory::pinned) << candidate.choice.strategy;
+}
+
 TEST(ArraysOnGpu, of_a_prefix_are_that_array) {
   const auto gpu = planted_gpu();
   constexpr std::uint64_t n = 64;
@@ -257,10 +321,6 @@ TEST(ArraysOnGpu, are_refused_where_they_cannot_be_used) {
                                                   {.device_memory = 1_GiB});
               }),
               HasSubstr("on the GPU already"));
-  Job batch = known;
-  batch.arrays[3].role = Role::inout;
-  EXPECT_THAT(message_of([&] { Adaptive(node, batch, {}); }),
-              ::testing::AnyOf(HasSubstr("on the GPU"), HasSubstr("stay")));
   const Plan planned = plan(node, data.job());
   EXPECT_THAT(message_of([&] {
                 Workload workload;

@@ -99,9 +99,8 @@ class GpuArray:
         if torch is not None and isinstance(self.array, torch.Tensor):
             torch.cuda.current_stream(self.array.device).synchronize()
             return
-        stream = self.array.__cuda_array_interface__.get("stream")
-        if stream is not None:
-            driver().wait(stream)
+        default_stream = 1  # for which the interface of some libraries has None
+        driver().wait(self.array.__cuda_array_interface__.get("stream") or default_stream, self.address)
 
 
 def is_on_gpu(array: Any) -> bool:
@@ -125,6 +124,11 @@ def gpu_array(name: str, array: Any, written: bool) -> GpuArray:
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(array, torch.Tensor):
         array = array.detach()  # which shares the memory, and has the interface
+        if array.is_conj() or array.is_neg():
+            raise UsageError(
+                f"array {name} is a conjugated or negated view, whose memory has other values: give "
+                "array.resolve_conj().resolve_neg()"
+            )
     try:
         interface = array.__cuda_array_interface__
     except Exception as reason:

@@ -9,7 +9,7 @@ from shiplap._core import Error
 
 _NO_TIMING = 2
 _NOT_READY = 600
-_NO_CONTEXT = 201
+_CONTEXT_OF_POINTER = 1
 
 
 class Driver:
@@ -45,11 +45,18 @@ class Driver:
             self._call("cuEventQuery", ctypes.c_void_p(event))
         return bool(code == 0)
 
-    def wait(self, stream: int) -> None:
-        """Wait until a stream has done what was submitted to it: 1 and 2 are the default streams of CUDA."""
-        handle = ctypes.c_void_p(stream)
-        if self._library.cuStreamSynchronize(handle) not in (0, _NO_CONTEXT):  # a thread without one submitted nothing
-            self._call("cuStreamSynchronize", handle)
+    def wait(self, stream: int, address: int) -> None:
+        """Wait until a stream of the GPU that has the memory at `address` has done what was submitted to it.
+
+        1 and 2 are the default streams of CUDA, of which each GPU has its own.
+        """
+        context, popped = ctypes.c_void_p(), ctypes.c_void_p()
+        self._call("cuPointerGetAttribute", ctypes.byref(context), _CONTEXT_OF_POINTER, ctypes.c_uint64(address))
+        self._call("cuCtxPushCurrent_v2", context)
+        try:
+            self._call("cuStreamSynchronize", ctypes.c_void_p(stream))
+        finally:
+            self._call("cuCtxPopCurrent_v2", ctypes.byref(popped))
 
     def destroy(self, event: int) -> None:
         """Give an event back. Streams that wait for it go on waiting."""

@@ -355,6 +355,7 @@ def stream(
     """
     node = node_of(node)
     if options or not node.has_gpu:
+        options.setdefault("race", 0.0)  # this plan is for one call
         return streamed(function, tensors, out=out, chunk_dim=chunk_dim, node=node, **options).run()
     inputs = _inputs(tensors, chunk_dim)
     for i, tensor in enumerate(() if out is None else _as_tuple(out)):
@@ -401,4 +402,4 @@ def _planned(node: Node, job: Job, quick: bool) -> Plan:
     except Unsupported:  # a full plan also tries many small chunks
         if not quick:
             raise
-        return node.plan(job)
+        return node.plan(job, race=_SECONDS_OF_RACE)

@@ -63,7 +63,7 @@ void require_fitting(const Schedule& schedule, const Bindings& bindings, const G
         (found.type != cudaMemoryTypeDevice || found.device != gpus.at(buffer.place)))
       throw Error(
           fmt::format("buffer {} is device memory in the schedule, and the memory bound to it is not memory of "
-                      "cuda:{}",
+                      "cuda:{}: give it memory of that GPU, or open the GPU that has it",
                       buffer.name, gpus.at(buffer.place)));
   }
   for (std::size_t i = 0; i < schedule.ops.size(); ++i) {

@@ -333,9 +333,10 @@ class VirtualDevice : public MeasurableDevice {
   void require_as_claimed(const Buffer& buffer, const std::byte* data) const {
     const auto given = allocations_->around(data);
     if (given.begin == nullptr || buffer.size.count == 0) return;
-    const bool as_claimed = is_pinned(buffer.memory)                ? is_pinned(given.kind)
-                            : buffer.memory == MemoryKind::pageable ? given.kind != MemoryKind::managed
-                                                                    : given.kind == buffer.memory;
+    const bool as_claimed = is_pinned(buffer.memory) ? is_pinned(given.kind)
+                            : buffer.memory == MemoryKind::pageable
+                                ? given.kind != MemoryKind::managed && given.kind != MemoryKind::device
+                                : given.kind == buffer.memory;
     if (!as_claimed)
       throw Error(
           fmt::format("{}: buffer {} is {} memory in the schedule, and {} memory is bound to it: bind memory of the "
