@@ -260,3 +260,33 @@ print("done")
 """
     )
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "done\n", "")
+
+
+class FakeLibrary:
+    """A CUDA driver that keeps the names of its calls, and fails in one of them."""
+
+    def __init__(self, failing: str = "") -> None:
+        self.calls: list[str] = []
+        self.failing = failing
+
+    def __getattr__(self, name: str):
+        def call(*_arguments: object) -> int:
+            self.calls.append(name)
+            return 700 if name == self.failing else 0
+
+        return call
+
+
+def test_the_driver_waits_in_the_context_of_the_memory_and_leaves_that_of_the_thread():
+    from shiplap._driver import Driver
+
+    for failing in ("", "cuStreamSynchronize"):
+        library = FakeLibrary(failing)
+        try:
+            Driver(library).wait(1, 4711)  # type: ignore[arg-type]
+        except shiplap.Error as error:
+            assert failing in str(error)
+        order = ["cuCtxPushCurrent_v2", "cuStreamSynchronize", "cuCtxPopCurrent_v2", "cuDevicePrimaryCtxRelease_v2"]
+        found = [call for call in library.calls if call in order]
+        assert found == order, failing
+        assert ("cuGetErrorName" in library.calls) == bool(failing)

@@ -9,7 +9,7 @@ from shiplap._core import Error
 
 _NO_TIMING = 2
 _NOT_READY = 600
-_CONTEXT_OF_POINTER = 1
+_GPU_OF_POINTER = 9
 
 
 class Driver:
@@ -50,13 +50,20 @@ class Driver:
 
         1 and 2 are the default streams of CUDA, of which each GPU has its own.
         """
+        gpu, device = ctypes.c_int(), ctypes.c_int()
         context, popped = ctypes.c_void_p(), ctypes.c_void_p()
-        self._call("cuPointerGetAttribute", ctypes.byref(context), _CONTEXT_OF_POINTER, ctypes.c_uint64(address))
-        self._call("cuCtxPushCurrent_v2", context)
+        # Memory of a pool has no context of its own, but a GPU.
+        self._call("cuPointerGetAttribute", ctypes.byref(gpu), _GPU_OF_POINTER, ctypes.c_uint64(address))
+        self._call("cuDeviceGet", ctypes.byref(device), gpu)
+        self._call("cuDevicePrimaryCtxRetain", ctypes.byref(context), device)
         try:
-            self._call("cuStreamSynchronize", ctypes.c_void_p(stream))
+            self._call("cuCtxPushCurrent_v2", context)
+            try:
+                self._call("cuStreamSynchronize", ctypes.c_void_p(stream))
+            finally:
+                self._call("cuCtxPopCurrent_v2", ctypes.byref(popped))
         finally:
-            self._call("cuCtxPopCurrent_v2", ctypes.byref(popped))
+            self._call("cuDevicePrimaryCtxRelease_v2", device)
 
     def destroy(self, event: int) -> None:
         """Give an event back. Streams that wait for it go on waiting."""
