@@ -261,7 +261,8 @@ class Node:
         options.max_slowdown = optional_real("max_slowdown", max_slowdown)
         options.quick = flag("quick", quick)
         job._require_parameters()
-        job._wait_for_arrays()
+        if self.has_gpu:
+            job._wait_for_arrays()
         if self.has_gpu and not quick:
             job = job._started(self._core, options.device_memory)
         return Plan(_core.plan(self._core, job._core, options), job._on_gpu())
