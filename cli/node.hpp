@@ -59,8 +59,8 @@ void require_memory_for_run(const Node&, const Job&);
 /// Notes on stderr that GPUs of the device are not used, unless --gpus says how many are.
 void note_idle_gpus(const Node&, const PlanOptions&);
 
-/// Whether a run on the node can record the time of each op. A GPU does not tell apart the ops of a graph or of a batch
-/// of copies.
+/// Whether a run on the node can record the time of each op. A GPU has one time for a graph, and one for copies that
+/// are submitted as a batch.
 bool tells_ops_apart(const Node&, const Choice&);
 /// Whether the kernel is to be measured, so that the workload's arrays must exist before it is planned: a real kernel
 /// on a GPU, its time not stated.

@@ -14,9 +14,9 @@ namespace {
 
 struct Watched {
   std::thread::id thread;
-  std::string refused;  ///< first refused call of the program's own, of either API
-  bool inside_runtime =
-      false;  ///< a call of the runtime API has begun, whose calls of the driver are not the program's
+  std::string refused;  ///< the program's first refused call of the runtime or the driver API
+  /// Whether a call of the runtime API has begun and not ended. Calls of the driver are then part of it.
+  bool inside_runtime = false;
 };
 
 void CUPTIAPI see(void* state, CUpti_CallbackDomain domain, CUpti_CallbackId, const void* data) {
