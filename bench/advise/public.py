@@ -3,9 +3,9 @@
 
   public.py FOLDER OUT [--shiplap PATH] [--profile NAME] [--seconds S]
 
-FOLDER/list.txt has a line for each program: name, source, command, which runs in FOLDER/name; separated by tabs. A name
-that ends with `_pinned` is the program before it, changed by hand as the advice says: its recorded step stands below the
-prediction. OUT/public.txt gets the table and what `shiplap advise` says of each program.
+FOLDER/list.txt has a line for each program: name, source, command, which runs in FOLDER/name; separated by tabs. A
+name that ends with `_pinned` is the program before it, changed by hand as the advice says: its recorded step stands
+below the prediction. OUT/public.txt gets the table and what `shiplap advise` says of each program.
 """
 
 import argparse
