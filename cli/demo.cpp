@@ -11,10 +11,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "shiplap/core/error.hpp"
-#include "shiplap/core/quantity_json.hpp"
+#include "shiplap/core/record.hpp"
 #include "shiplap/pipeline/run.hpp"
 #include "shiplap/pipeline/workload_data.hpp"
 #include "shiplap/report/gantt.hpp"
@@ -49,11 +50,34 @@ constexpr std::array ways{Way{"plain copies, pageable memory", MemoryKind::pagea
                           Way{"shiplap, pinned memory", MemoryKind::pinned, ""}};
 
 struct Shown {
-  std::string name;
+  std::string name{};
   Seconds time{0};  ///< 0: it did not run
   std::string how{};
   std::string why_not{};  ///< why it did not run
 };
+
+template <class V, Like<Shown> R>
+void describe(V& v, R& shown) {
+  v.field("name", shown.name, "the way in words");
+  v.or_null("choice", shown.how, "how it moves the arrays");
+  v.or_null("time", shown.time, "observed or simulated time");
+  v.or_null("why_not", shown.why_not, "why it did not run");
+}
+
+/// What the demo showed.
+struct Demo {
+  std::string workload{};
+  std::string device{};
+  bool simulated = false;
+  std::vector<Shown> ways{};
+};
+template <class V, Like<Demo> R>
+void describe(V& v, R& demo) {
+  v.field("workload", demo.workload, "name of the workload");
+  v.field("device", demo.device, "the device");
+  v.field("simulated", demo.simulated, "whether the times are simulated");
+  v.field("ways", demo.ways, "the ways, and last the bound");
+}
 
 constexpr unsigned timed_runs = 7;
 constexpr unsigned untimed_runs = 2;
@@ -153,14 +177,8 @@ void run_demo(const DemoFlags& flags) {
   if (!last) throw Unsupported(shown.front().why_not);
   if (last->bound) shown.push_back({.name = "limit of the link and the kernel", .time = *last->bound});
   if (flags.json) {
-    Json json{{"workload", last->job}, {"device", last->device}, {"simulated", last->simulated}};
-    for (const Shown& one : shown)
-      json["ways"].push_back({{"name", one.name},
-                              {"choice", one.how.empty() ? Json(nullptr) : Json(one.how)},
-                              {"time", one.time > Seconds{0} ? quantity_json(one.time) : Json(nullptr)},
-                              {"why_not", one.why_not.empty() ? Json(nullptr) : Json(one.why_not)}});
     show_simulation(opened, flags.node, true);
-    return print_json(json);
+    return print_json(write_record(Demo{last->job, last->device, last->simulated, std::move(shown)}));
   }
   const TextStyle style = style_of_stdout();
   std::string text = bold(wrap(answer_of(shown, *last), style.width), style) + "\n\n" + bars(shown, style) + "\n";

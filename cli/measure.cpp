@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -21,6 +22,7 @@
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/file_system.hpp"
 #include "shiplap/core/printable.hpp"
+#include "shiplap/core/record.hpp"
 #include "shiplap/core/text_file.hpp"
 #include "shiplap/device/open.hpp"
 #include "shiplap/measure/measure.hpp"
@@ -28,7 +30,17 @@
 #include "shiplap/report/profile_report.hpp"
 #include "shiplap/report/transfers_report.hpp"
 
-namespace shiplap::cli {
+namespace shiplap {
+
+template <class V, Like<Primitive> R>
+void describe(V& v, R& primitive) {
+  v.field("name", primitive.name, "name of the primitive, which --only takes");
+  v.field("clock", primitive.clock, "clock: events or host");
+  v.field("summary", primitive.summary, "what is measured");
+  v.field("on_request", primitive.on_request, "whether it is measured only with --full or when it is named");
+}
+
+namespace cli {
 namespace {
 
 /// "copy.* (17)" and so on: what primitives of one kind are called, and how many there are.
@@ -48,10 +60,8 @@ std::vector<std::string> families_of_primitives() {
 
 void list_primitives(const document::Detail detail, bool json) {
   if (json) {
-    Json array = Json::array();
-    for (const Primitive& p : primitives())
-      array.push_back({{"name", p.name}, {"clock", p.clock}, {"summary", p.summary}, {"on_request", p.on_request}});
-    print_json({{"primitives", array}});
+    const std::span<const Primitive> all = primitives();
+    print_json({{"primitives", Form<std::vector<Primitive>>{}.write({all.begin(), all.end()})}});
     return;
   }
   const TextStyle style = style_of_stdout();
@@ -253,4 +263,5 @@ void run_measure(const MeasureFlags& flags) {
                                   measured.result.failed.size()));
 }
 
-}  // namespace shiplap::cli
+}  // namespace cli
+}  // namespace shiplap

@@ -8,12 +8,12 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <utility>
 
 #include "cli/effects.hpp"
 #include "shiplap/core/error.hpp"
-#include "shiplap/core/formats.hpp"
 #include "shiplap/pipeline/plan.hpp"
-#include "shiplap/plan/models.hpp"
+#include "shiplap/plan/prediction_view.hpp"
 #include "shiplap/report/models_report.hpp"
 
 namespace shiplap::cli {
@@ -95,18 +95,13 @@ void run_predict(const PredictFlags& flags) {
   keep_only(flags.model, answers, comparisons);
   if (flags.json) {
     show_simulation(opened, flags.node, true);
-    Json choices = Json::array();
-    for (const ModelComparison& c : comparisons) choices.push_back(to_json(c));
-    print_json({{"schema", formats::prediction.schema},
-                {"version", formats::prediction.version},
-                {"job", made.job.name},
-                {"kernel_cost", made.job.cost.origin},
-                {"profile", profile.name},
-                {"profile_hash", parameter_hash(profile)},
-                {"profile_origin", to_string(profile.origin)},
-                {"papers", to_json(answers)},
-                {"choices", std::move(choices)}});
-    return;
+    return print_json(to_json(PredictionView{.job = made.job.name,
+                                             .kernel_cost = made.job.cost.origin,
+                                             .profile = profile.name,
+                                             .profile_hash = parameter_hash(profile),
+                                             .profile_origin = profile.origin,
+                                             .papers = std::move(answers),
+                                             .choices = std::move(comparisons)}));
   }
   const TextStyle style = style_of_stdout();
   print(bold(answer_of(made, answers), style) + "\n" +

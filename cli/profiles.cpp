@@ -15,11 +15,13 @@
 #include "cli/effects.hpp"
 #include "cli/parameter_names.hpp"
 #include "cli/profile_cache.hpp"
+#include "shiplap/core/record.hpp"
 #include "shiplap/core/text_file.hpp"
 #include "shiplap/measure/measure.hpp"
 #include "shiplap/other_tools/exported_profile.hpp"
 #include "shiplap/other_tools/imported_profile.hpp"
 #include "shiplap/plan/abilities.hpp"
+#include "shiplap/profile/enum_names.hpp"
 #include "shiplap/profile/gpu_facts.hpp"
 #include "shiplap/report/profile_report.hpp"
 
@@ -33,6 +35,27 @@ struct Entry {
   std::string where;  ///< `built_in_place` or the file
   Profile profile;
 };
+
+/// A profile as it is listed.
+struct ListedProfile {
+  std::string name{};
+  Origin origin{};
+  std::string gpu{};
+  std::string hash{};
+  std::string where{};
+  std::string plans{};
+  std::string source{};
+};
+template <class V, Like<ListedProfile> R>
+void describe(V& v, R& profile) {
+  v.field("name", profile.name, "name, which --profile takes");
+  v.field("origin", profile.origin, "origin of its figures");
+  v.field("gpu", profile.gpu, "name of its first GPU");
+  v.field("hash", profile.hash, "hash of its parameters");
+  v.field("where", profile.where, "its file, or that it is built in");
+  v.field("plans", profile.plans, "what can be planned with it");
+  v.field("source", profile.source, "source of its figures");
+}
 
 /// A kept file that cannot be read is named on stderr and left out; the others are still of use.
 std::vector<Entry> entries() {
@@ -68,16 +91,11 @@ std::string summary_of(const std::vector<Entry>& all) {
 void list(bool json, bool all) {
   std::vector<Entry> found = entries();
   if (json) {
-    Json array = Json::array();
+    std::vector<ListedProfile> listed;
     for (const Entry& e : found)
-      array.push_back({{"name", e.name},
-                       {"origin", to_string(e.profile.origin)},
-                       {"gpu", gpu_of(e.profile)},
-                       {"hash", parameter_hash(e.profile)},
-                       {"where", e.where},
-                       {"plans", in_flags(abilities(e.profile))},
-                       {"source", e.profile.source}});
-    print_json({{"profiles", array}});
+      listed.push_back({e.name, e.profile.origin, gpu_of(e.profile), parameter_hash(e.profile), e.where,
+                        in_flags(abilities(e.profile)), e.profile.source});
+    print_json({{"profiles", Form<std::vector<ListedProfile>>{}.write(listed)}});
     return;
   }
   sort_by_use(found);

@@ -8,7 +8,7 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/formats.hpp"
-#include "shiplap/core/quantity_json.hpp"
+#include "shiplap/core/record.hpp"
 
 namespace shiplap {
 
@@ -40,25 +40,49 @@ ShareReport share_report(const Job& job, const Shares& shares, std::vector<RankR
   return report;
 }
 
-Json ShareReport::to_json() const {
-  Json rows = Json::array();
-  for (std::size_t r = 0; r < ranks.size(); ++r)
-    rows.push_back({{"rank", r},
-                    {"device", ranks[r].device},
-                    {"simulated", ranks[r].simulated},
-                    {"first_item", items[r].first},
-                    {"items", items[r].count},
-                    {"predicted", quantity_json(ranks[r].predicted)},
-                    {"observed", quantity_json(ranks[r].observed)}});
-  return {{"schema", formats::shares.schema},
-          {"version", formats::shares.version},
-          {"job", job},
-          {"ranks", std::move(rows)},
-          {"slowest", slowest},
-          {"longest", quantity_json(longest())},
-          {"mean", quantity_json(mean)},
-          {"cost_of_slowest", quantity_json(cost_of_slowest())},
-          {"with_best_shares", quantity_json(with_best_shares)}};
+namespace {
+/// A rank with its share, as it is written.
+struct RankRow {
+  std::size_t rank = 0;
+  RankResult result;
+  ItemRange items{};
+};
+
+std::vector<RankRow> rows_of(const ShareReport& report) {
+  std::vector<RankRow> rows;
+  for (std::size_t r = 0; r < report.ranks.size(); ++r) rows.push_back({r, report.ranks[r], report.items[r]});
+  return rows;
+}
+}  // namespace
+
+template <class V, Like<RankRow> R>
+void describe(V& v, R& row) {
+  v.field("rank", row.rank, "number of the rank");
+  v.field("device", row.result.device, "device of the rank");
+  v.field("simulated", row.result.simulated, "whether the device is virtual, so that nothing was observed");
+  v.field("first_item", row.items.first, "first item of its share");
+  v.field("items", row.items.count, "number of items of its share; 0: it has nothing to do");
+  v.field("predicted", row.result.predicted, "predicted time of its plan");
+  v.field("observed", row.result.observed, "observed time of its run");
+}
+
+template <class V, Like<ShareReport> R>
+void describe(V& v, R& report) {
+  v.header(formats::shares);
+  v.field("job", report.job, "name of the job");
+  v.derived("ranks", "every rank with its share", [&] { return rows_of(report); });
+  v.field("slowest", report.slowest, "rank with the longest observed time");
+  v.derived("longest", "observed time of that rank", [&] { return report.longest(); });
+  v.field("mean", report.mean, "mean of the observed times of the ranks with items");
+  v.derived("cost_of_slowest", "time that the ranks with items wait for the slowest one, on average",
+            [&] { return report.cost_of_slowest(); });
+  v.field("with_best_shares", report.with_best_shares,
+          "longest time of the best shares if every rank were as much slower than predicted as it was observed to be");
+}
+
+Json ShareReport::to_json() const { return write_record(*this); }
+Json json_schema(const ShareReport&) {
+  return document_schema<ShareReport>("shiplap shares", "What `ShareReport::to_json` gives.");
 }
 
 }  // namespace shiplap

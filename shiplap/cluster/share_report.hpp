@@ -42,6 +42,9 @@ struct ShareReport {
   Json to_json() const;
 };
 
+/// JSON Schema of the report.
+Json json_schema(const ShareReport&);
+
 /// Judges the results of all ranks, which are in the order of the shares. Throws UsageError when their numbers differ.
 ShareReport share_report(const Job&, const Shares&, std::vector<RankResult>);
 

@@ -3,10 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <utility>
 
-#include "shiplap/core/quantity_json.hpp"
 #include "shiplap/model/gomez_luna_2012.hpp"
 #include "shiplap/model/papers.hpp"
 #include "shiplap/model/roofline.hpp"
@@ -78,14 +76,14 @@ class VanWerkhoven {
 
   void add() const {
     const Strategy& strategy = find_strategy(choice_.strategy);
-    if (strategy.name == "hybrid-mirror" || strategy.memory != ArrayMemory::pinned)
-      return lacks(van_werkhoven, fmt::format("the paper has no {}", choice_.strategy));
-    if (!paper_parameters(job_, 1, profile_, false))
+    const bool is_in_paper = strategy.memory == ArrayMemory::pinned && strategy.form_error.has_value();
+    if (is_in_paper && !paper_parameters(job_, 1, profile_, false))
       return lacks(van_werkhoven, "the profile has no link, or the kernel no cost");
-    if (strategy.name == "streams") return add_streams();
-    const ClosedForm form = strategy.closed_form(job_, choice_, profile_).value();
-    if (strategy.name == "hybrid") return add_hybrid(form);
-    has(van_werkhoven, strategy.name == "explicit" ? "eqs 1, 2, 3, 5 at n = 1" : "eq 6", form,
+    if (is_in_paper && strategy.name == "streams") return add_streams();
+    const auto form = is_in_paper ? strategy.closed_form(job_, choice_, profile_) : std::nullopt;
+    if (!form) return lacks(van_werkhoven, fmt::format("the paper has no {}", choice_.strategy));
+    if (strategy.name == "hybrid") return add_hybrid(*form);
+    has(van_werkhoven, strategy.name == "explicit" ? "eqs 1, 2, 3, 5 at n = 1" : "eq 6", *form,
         strategy.zero_copy ? *implicit_parameters(job_, profile_) : *paper_parameters(job_, 1, profile_, false), 1);
   }
 
@@ -283,33 +281,6 @@ ModelComparison compare_models(const Job& job, const Profile& profile, const Cho
           .models = model_predictions(job, profile, candidate),
           .elasticities = candidate.predicted_by == PredictedBy::simulation ? elasticities(job, profile, choice, limits)
                                                                             : std::vector<Elasticity>{}};
-}
-
-Json to_json(const ModelComparison& comparison) {
-  Json models = Json::array();
-  for (const ModelPrediction& m : comparison.models) {
-    Json model{{"model", m.model}};
-    if (m.time) {
-      model["form"] = m.form;
-      model["time"] = quantity_json(*m.time);
-      model["assumption"] = m.assumption.empty() ? Json(nullptr) : Json(m.assumption);
-      model["parts"] = {{"in", quantity_json(m.parts.in)},
-                        {"kernel", quantity_json(m.parts.kernel)},
-                        {"out", quantity_json(m.parts.out)},
-                        {"fixed", quantity_json(m.parts.fixed)},
-                        {"submission", quantity_json(m.parts.submission)}};
-    } else {
-      model["why_not"] = m.why_not;
-    }
-    models.push_back(std::move(model));
-  }
-  Json elasticities = Json::array();
-  for (const Elasticity& e : comparison.elasticities)
-    elasticities.push_back({{"quantity", e.quantity}, {"elasticity", e.value}});
-  return {{"choice", to_json(comparison.choice)},
-          {"predicted", quantity_json(comparison.simulation)},
-          {"models", std::move(models)},
-          {"elasticities", std::move(elasticities)}};
 }
 
 }  // namespace shiplap

@@ -53,6 +53,4 @@ std::vector<ModelPrediction> model_predictions(const Job&, const Profile&, const
 /// dozens of simulations. Throws as `predict` does.
 ModelComparison compare_models(const Job&, const Profile&, const Choice&, const Limits&);
 
-Json to_json(const ModelComparison&);
-
 }  // namespace shiplap

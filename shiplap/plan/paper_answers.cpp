@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "shiplap/model/chunk_choice.hpp"
@@ -346,17 +345,6 @@ std::vector<PaperAnswer> paper_answers(const Job& job, const Profile& profile, L
   }
   if (!job.cost.points.empty()) add_harris(job, answers);
   return answers;
-}
-
-Json to_json(const std::vector<PaperAnswer>& answers) {
-  Json all = Json::array();
-  for (const PaperAnswer& a : answers) {
-    Json answer{{"paper", a.paper}, {"question", a.question}, {"source", a.source}, {"words", a.words}};
-    if (a.printed) answer["printed"] = {{"value", *a.printed}, {"unit", a.unit}};
-    if (a.value) answer["answer"] = {{"value", *a.value}, {"unit", a.unit}};
-    all.push_back(std::move(answer));
-  }
-  return all;
 }
 
 }  // namespace shiplap

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "shiplap/core/json_forward.hpp"
 #include "shiplap/profile/profile.hpp"
 #include "shiplap/strategy/strategy.hpp"
 #include "shiplap/workload/job.hpp"
@@ -39,8 +38,5 @@ std::vector<PaperAnswer> paper_answers(const Job&, const Profile&, Layout = Layo
 
 /// A text such as "594.8 GFLOP/s" or "57.62 TFLOP/s".
 std::string rate_of_operations(double gigaflops);
-
-/// The answers as an array of objects.
-Json to_json(const std::vector<PaperAnswer>&);
 
 }  // namespace shiplap

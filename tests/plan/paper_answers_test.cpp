@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "shiplap/plan/prediction_view.hpp"
 #include "tests/support/jobs.hpp"
 #include "tests/support/planted_profile.hpp"
 
@@ -149,7 +150,10 @@ TEST(PaperAnswers, say_what_is_missing_and_are_numbers_in_json) {
   const PaperDirection no_gap{.latency_overhead = Seconds{0}, .per_byte = {1e-9}, .gap = Seconds{0}};
   for (const unsigned engines : {1u, 2u})
     for (const Json& a :
-         to_json(paper_answers(titan_state(5), paper_profile({.copy_engines = engines, .h2d = no_gap, .d2h = no_gap}))))
+         to_json(PredictionView{
+                     .papers = paper_answers(titan_state(5),
+                                             paper_profile({.copy_engines = engines, .h2d = no_gap, .d2h = no_gap}))})
+             .at("papers"))
       for (const char* key : {"printed", "answer"}) EXPECT_TRUE(!a.contains(key) || a[key]["value"].is_number()) << a;
 }
 
