@@ -21,6 +21,7 @@
 #include "shiplap/pipeline/adaptive.hpp"
 #include "shiplap/report/progress.hpp"
 #include "shiplap/report/sections.hpp"
+#include "shiplap/workload/launches.hpp"
 
 namespace shiplap::cli {
 namespace {

@@ -14,6 +14,7 @@
 #include "shiplap/core/quantity_json.hpp"
 #include "shiplap/core/statistics.hpp"
 #include "shiplap/device/open.hpp"
+#include "shiplap/workload/launches.hpp"
 #include "shiplap/workload/workload.hpp"
 
 namespace {

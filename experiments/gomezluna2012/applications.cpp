@@ -9,6 +9,7 @@
 
 #include "experiments/gomezluna2012/steps.hpp"
 #include "shiplap/core/error.hpp"
+#include "shiplap/workload/launches.hpp"
 
 namespace shiplap::experiments::gomez_luna {
 namespace {

@@ -8,6 +8,7 @@
 
 #include "shiplap/advise/initialisation.hpp"
 #include "shiplap/advise/limit.hpp"
+#include "shiplap/advise/submitted_ops.hpp"
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/printable.hpp"
 #include "shiplap/profile/variation.hpp"

@@ -14,14 +14,14 @@ namespace shiplap {
 namespace {
 
 /// The queries of a thread since its last other call.
-struct Run {
+struct RunOfPolls {
   std::size_t first = 0;  ///< index of the first one
   std::size_t count = 0;
   Nanoseconds last_but_one, last;
 };
 
 /// The work that ended last in the time in which the run can have seen it.
-std::optional<RecordedWork> awaited_by(const Run& run, const std::vector<RecordedWork>& by_end) {
+std::optional<RecordedWork> awaited_by(const RunOfPolls& run, const std::vector<RecordedWork>& by_end) {
   if (run.count < 2) return std::nullopt;
   const std::uint64_t latest = run.last.end + (run.last.start - run.last_but_one.start);
   const auto later =
@@ -40,7 +40,7 @@ void take_polls_for_waits(Recording& recording) {
   std::ranges::stable_sort(by_end, {}, [](const RecordedWork& work) { return work.time.end; });
   std::vector<bool> is_left_out(records.size());
   std::vector<Record> waits;
-  const auto end = [&](const Run& run) {
+  const auto end = [&](const RunOfPolls& run) {
     const auto awaited = awaited_by(run, by_end);
     if (!awaited) return;
     auto& call = std::get<RecordedCall>(records[run.first]);
@@ -48,11 +48,11 @@ void take_polls_for_waits(Recording& recording) {
     is_left_out[run.first] = false;
     waits.emplace_back(RecordedOrder{call.call, RecordedOrder::Kind::host_wait, awaited->stream, 0, awaited->gpu});
   };
-  std::unordered_map<std::uint32_t, Run> runs;  // by thread
+  std::unordered_map<std::uint32_t, RunOfPolls> runs;  // by thread
   for (std::size_t i = 0; i < records.size(); ++i) {
     const auto* const call = std::get_if<RecordedCall>(&records[i]);
     if (call == nullptr) continue;
-    Run& run = runs[call->thread];
+    RunOfPolls& run = runs[call->thread];
     if (is_query(call->function)) {
       is_left_out[i] = true;
       if (run.count == 0) run.first = i;

@@ -9,13 +9,13 @@
 #include <unordered_map>
 #include <utility>
 
-#include "shiplap/advise/cuda_functions.hpp"
+#include "shiplap/advise/step_tokens.hpp"
 
 namespace shiplap {
 namespace {
 
 constexpr std::size_t fewest_steps = 3;
-constexpr double least_coverage = 0.5;
+constexpr double least_coverage_of_steps = 0.5;
 constexpr double least_likeness = 0.7;
 /// Each way to cut the program into steps is measured on all tokens, so that only this many are. A recording of a
 /// million kinds would take hours otherwise.
@@ -37,139 +37,6 @@ constexpr double natural_begin = 0.05;
 constexpr double same_level = 1.5;
 constexpr double least_likeness_of_level = 0.85;
 constexpr std::size_t most_levels = 5;
-
-/// A copy, kernel or fill.
-struct SubmittedOp {
-  std::size_t record;    ///< index in `Recording::records`
-  std::uint64_t time;    ///< begin of its call, or of its work where the call was not recorded; ns
-  std::uint64_t on_gpu;  ///< begin of its work; ns
-  std::uint64_t busy;    ///< time of its work; ns
-  bool has_call;         ///< whether its call was recorded
-};
-
-using Calls = std::unordered_map<std::uint64_t, const RecordedCall*>;
-Calls calls_of(const Recording& recording) {
-  Calls calls;
-  for (const Record& record : recording.records)
-    if (const auto* call = std::get_if<RecordedCall>(&record)) calls.emplace(call->call, call);
-  return calls;
-}
-
-std::vector<SubmittedOp> submitted_ops(const Recording& recording, const Calls& calls) {
-  std::vector<SubmittedOp> found;
-  for (std::size_t i = 0; i < recording.records.size(); ++i)
-    if (const auto work = work_of(recording.records[i])) {
-      const auto call = calls.find(work->call);
-      found.push_back({i, call == calls.end() ? work->time.start : call->second->time.start, work->time.start,
-                       work->time.end - work->time.start, call != calls.end()});
-    }
-  std::ranges::stable_sort(found, {}, &SubmittedOp::time);
-  return found;
-}
-
-/// Tokens with one number are alike.
-using Kind = std::uint32_t;
-constexpr Kind wait_of_host = 0;
-
-/// One op or several equal ones in a row, or a wait of the host.
-struct Token {
-  std::size_t position;        ///< its first op in the submitted order, or the op after a wait
-  Kind op = wait_of_host;      ///< the kind of its ops, with their size or grid
-  Kind family = wait_of_host;  ///< their kind without it
-  /// How natural it is that a step begins here: 2 after the host has waited for results, 1 after another wait.
-  int naturalness = 0;
-  bool is_result = false;    ///< whether it copies to the host
-  bool is_with_host = true;  ///< whether it is a wait, or a copy from or to the host
-};
-
-/// Whether ops of several streams are of several kinds. They are not where a program makes its streams anew in each
-/// step.
-enum class Streams : std::uint8_t { tell_apart, are_alike };
-
-/// Numbers the kinds of ops.
-class Kinds {
- public:
-  explicit Kinds(Streams streams) : streams_(streams) {}
-
-  /// The kind with its size or grid, and its family without.
-  std::pair<Kind, Kind> of(const Record& record) {
-    Description key{record.index(), {}, 0, 0, 0};
-    if (const auto* kernel = std::get_if<RecordedKernel>(&record))
-      key = {record.index(), kernel->name, 0, kernel->threads, stream_of(*kernel)};
-    else if (const auto* copy = std::get_if<RecordedCopy>(&record))
-      key = {record.index(),
-             {},
-             0,
-             static_cast<std::uint64_t>(copy->from) << 8u | static_cast<std::uint64_t>(copy->to),
-             stream_of(*copy)};
-    else if (const auto* fill = std::get_if<RecordedFill>(&record))
-      key = {record.index(), {}, 0, 0, stream_of(*fill)};
-    const Kind family = number(families_, key);
-    std::get<2>(key) = extent_of(record);
-    return {number(kinds_, std::move(key)), family};
-  }
-
- private:
-  /// Kind of record, name, size or grid, what else tells kinds apart, and stream.
-  using Description = std::tuple<std::size_t, std::string, std::uint64_t, std::uint64_t, std::uint64_t>;
-  std::uint64_t stream_of(const auto& work) const {
-    return std::uint64_t{work.gpu} << 32u | (streams_ == Streams::are_alike ? 0 : work.stream);
-  }
-  static std::uint64_t extent_of(const Record& record) {
-    if (const auto* kernel = std::get_if<RecordedKernel>(&record)) return kernel->blocks;
-    if (const auto* copy = std::get_if<RecordedCopy>(&record)) return copy->size.count;
-    const auto* fill = std::get_if<RecordedFill>(&record);
-    return fill == nullptr ? 0 : fill->size.count;
-  }
-  static Kind number(std::map<Description, Kind>& known, Description key) {
-    return known.try_emplace(std::move(key), static_cast<Kind>(known.size() + 1)).first->second;
-  }
-  Streams streams_;
-  std::map<Description, Kind> kinds_, families_;
-};
-
-/// When the host waited: in calls that wait, and at the end of copies that return when they have ended.
-std::vector<std::uint64_t> times_of_waits(const Recording& recording, const Calls& calls) {
-  std::vector<std::uint64_t> times;
-  for (const Record& record : recording.records) {
-    if (const auto* order = std::get_if<RecordedOrder>(&record)) {
-      const bool waits = order->kind != RecordedOrder::Kind::record && order->kind != RecordedOrder::Kind::stream_wait;
-      if (const auto call = calls.find(order->call); waits && call != calls.end())
-        times.push_back(call->second->time.start);
-    } else if (const auto* copy = std::get_if<RecordedCopy>(&record)) {
-      const auto call = calls.find(copy->call);
-      if (call != calls.end() && !is_asynchronous(call->second->function)) times.push_back(call->second->time.end);
-    }
-  }
-  std::ranges::sort(times);
-  return times;
-}
-
-std::vector<Token> tokens_of(const Recording& recording, const std::vector<SubmittedOp>& submitted,
-                             const std::vector<std::uint64_t>& waits, Streams streams) {
-  std::vector<Token> tokens;
-  Kinds kinds(streams);
-  const auto add = [&](Token token) {
-    if (!tokens.empty() && tokens.back().op == token.op) return;
-    if (!tokens.empty() && tokens.back().op == wait_of_host)
-      token.naturalness = tokens.size() > 1 && tokens[tokens.size() - 2].is_result ? 2 : 1;
-    tokens.push_back(token);
-  };
-  auto wait = waits.begin();
-  for (std::size_t i = 0; i < submitted.size(); ++i) {
-    for (; wait != waits.end() && *wait < submitted[i].time; ++wait) add({.position = i});
-    const Record& record = recording.records[submitted[i].record];
-    const auto* copy = std::get_if<RecordedCopy>(&record);
-    const bool is_with_host = copy != nullptr && (copy->from != MemoryKind::device || copy->to != MemoryKind::device);
-    const auto [kind, family] = kinds.of(record);
-    add({.position = i,
-         .op = kind,
-         .family = family,
-         .is_result = copy != nullptr && copy->to != MemoryKind::device,
-         .is_with_host = is_with_host});
-  }
-  return tokens;
-}
 
 /// A way to cut the program into steps: each begins with a token of one kind.
 struct Cut {
@@ -201,11 +68,11 @@ std::size_t end_of_last(const std::vector<std::size_t>& begins, std::size_t toke
 }
 
 /// The cuts that are measured. The most natural begins come first, and then those that occur most often.
-std::vector<Cut> cuts_of(const std::vector<Token>& tokens) {
-  using Begin = std::tuple<bool, Kind, int>;  // whether it is a family, its number, naturalness
+std::vector<Cut> cuts_of(const std::vector<StepToken>& tokens) {
+  using Begin = std::tuple<bool, OpKind, int>;  // whether it is a family, its number, naturalness
   std::map<Begin, std::vector<std::size_t>> places;
   for (std::size_t i = 0; i < tokens.size(); ++i) {
-    const Token& token = tokens[i];
+    const StepToken& token = tokens[i];
     if (token.op == wait_of_host) continue;
     places[{false, token.op, token.naturalness}].push_back(i);
     // Ops of a family in a row are one begin.
@@ -234,11 +101,11 @@ std::vector<Cut> cuts_of(const std::vector<Token>& tokens) {
 /// Measures how alike the steps of a cut are.
 class Likeness {
  public:
-  explicit Likeness(const std::vector<Token>& tokens) : tokens_(tokens) {
+  explicit Likeness(const std::vector<StepToken>& tokens) : tokens_(tokens) {
     std::unordered_map<std::uint64_t, std::uint32_t> numbers;
-    Kind most = wait_of_host;
+    OpKind most = wait_of_host;
     for (std::size_t i = 0; i < tokens.size(); ++i) {
-      const Kind before = i == 0 ? wait_of_host : tokens[i - 1].family;
+      const OpKind before = i == 0 ? wait_of_host : tokens[i - 1].family;
       const std::uint64_t pair = std::uint64_t{before} << 32u | tokens[i].family;
       // Further ones of a family in a row are like the first one, however many they are.
       pairs_.push_back(i > 0 && before == tokens[i].family
@@ -282,7 +149,7 @@ class Likeness {
     return ++seen.count <= most_times_as_often * seen.before;
   }
 
-  const std::vector<Token>& tokens_;
+  const std::vector<StepToken>& tokens_;
   std::vector<std::uint32_t> pairs_;  ///< by token: its family and the one before
   std::vector<Seen> seen_pairs_, seen_ops_;
   std::uint64_t step_ = 0;
@@ -317,11 +184,12 @@ const Cut* best_cut(const std::vector<Cut>& cuts) {
 }
 
 /// The levels of nested steps from the largest steps to the smallest, with the chosen ones.
-std::vector<StepLevel> levels_of(const std::vector<Cut>& cuts, const Cut& chosen, const std::vector<Token>& tokens) {
+std::vector<StepLevel> levels_of(const std::vector<Cut>& cuts, const Cut& chosen,
+                                 const std::vector<StepToken>& tokens) {
   std::vector<const Cut*> found{&chosen};
   std::vector<const Cut*> by_likeness;
   for (const Cut& cut : cuts)
-    if (cut.likeness >= least_likeness_of_level && cut.confirmed >= least_coverage * least_likeness_of_level)
+    if (cut.likeness >= least_likeness_of_level && cut.confirmed >= least_coverage_of_steps * least_likeness_of_level)
       by_likeness.push_back(&cut);
   std::ranges::stable_sort(by_likeness, std::ranges::greater{}, &Cut::confirmed);
   for (const Cut* cut : by_likeness)
@@ -401,12 +269,6 @@ std::optional<Steps> steps_of(const std::vector<std::pair<std::size_t, std::size
 
 }  // namespace
 
-std::vector<std::size_t> submitted_order(const Recording& recording) {
-  std::vector<std::size_t> order;
-  for (const SubmittedOp& one : submitted_ops(recording, calls_of(recording))) order.push_back(one.record);
-  return order;
-}
-
 std::vector<bool> of_usual_size(const std::vector<std::size_t>& sizes) {
   std::map<std::size_t, std::size_t> counts;
   for (const std::size_t size : sizes) ++counts[size];
@@ -425,7 +287,7 @@ std::vector<bool> of_usual_size(const std::vector<std::size_t>& sizes) {
 
 namespace {
 
-std::optional<Steps> steps_by(const std::vector<Token>& tokens, const std::vector<SubmittedOp>& submitted) {
+std::optional<Steps> steps_by(const std::vector<StepToken>& tokens, const std::vector<SubmittedOp>& submitted) {
   std::vector<Cut> cuts = cuts_of(tokens);
   Likeness likeness(tokens);
   for (Cut& cut : cuts) likeness.measure(cut);
@@ -437,7 +299,7 @@ std::optional<Steps> steps_by(const std::vector<Token>& tokens, const std::vecto
     parts.emplace_back(tokens[cut->begins[i]].position, end < tokens.size() ? tokens[end].position : submitted.size());
   }
   std::optional<Steps> steps = steps_of(parts, submitted);
-  if (!steps || std::max(steps->coverage, steps->of_ops) < least_coverage) return std::nullopt;
+  if (!steps || std::max(steps->coverage, steps->of_ops) < least_coverage_of_steps) return std::nullopt;
   steps->levels = levels_of(cuts, *cut, tokens);
   return steps;
 }
@@ -445,11 +307,11 @@ std::optional<Steps> steps_by(const std::vector<Token>& tokens, const std::vecto
 }  // namespace
 
 std::optional<Steps> find_steps(const Recording& recording, std::string_view range) {
-  const Calls calls = calls_of(recording);
+  const RecordedCalls calls = calls_of(recording);
   const std::vector<SubmittedOp> submitted = submitted_ops(recording, calls);
   if (!range.empty()) return steps_of(parts_in(recording, submitted, range), submitted);
   const std::vector<std::uint64_t> waits = times_of_waits(recording, calls);
-  for (const Streams streams : {Streams::tell_apart, Streams::are_alike})
+  for (const StreamsOfSteps streams : {StreamsOfSteps::tell_apart, StreamsOfSteps::are_alike})
     if (std::optional<Steps> steps = steps_by(tokens_of(recording, submitted, waits, streams), submitted)) return steps;
   return std::nullopt;
 }

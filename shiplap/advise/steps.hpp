@@ -7,13 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "shiplap/advise/recording.hpp"
+#include "shiplap/advise/submitted_ops.hpp"
 
 namespace shiplap {
-
-/// What the program has put into streams, in the order in which it made the calls: indices of the copies, kernels and
-/// fills in `Recording::records`. What comes from one call stays in the order of the recording.
-std::vector<std::size_t> submitted_order(const Recording&);
 
 /// A level of nested steps, such as epochs, batches or layers.
 struct StepLevel {

@@ -46,6 +46,7 @@ constexpr std::array format_helps{
     FormatHelp{formats::run.schema, "the result of a run", in_reports},
     FormatHelp{formats::scaling.schema, "a prediction for many nodes", in_reports},
     FormatHelp{formats::shares.schema, "the shares of a job over ranks", ""},
+    FormatHelp{formats::step.schema, "a plan of a step", in_reports},
     FormatHelp{formats::workload.schema, "a workload", "shiplap plan {} reads it"}};
 static_assert(format_helps.size() == file_formats.size());
 

@@ -39,6 +39,7 @@ inline constexpr FileFormat reproduction{"shiplap/reproduction", 3};  ///< exper
 inline constexpr FileFormat run{"shiplap/run", 4};                    ///< predicted beside observed
 inline constexpr FileFormat scaling{"shiplap/scaling", 1};            ///< predicted strong scaling
 inline constexpr FileFormat shares{"shiplap/shares", 1};              ///< shares of a job over many ranks
+inline constexpr FileFormat step{"shiplap/step", 1};                  ///< plan of a step of several kernels
 inline constexpr FileFormat workload{"shiplap/workload", 1};          ///< workload in a file
 }  // namespace formats
 
@@ -83,6 +84,7 @@ inline constexpr std::array file_formats{formats::adaptation,
                                          formats::run,
                                          formats::scaling,
                                          formats::shares,
+                                         formats::step,
                                          formats::workload};
 
 }  // namespace shiplap

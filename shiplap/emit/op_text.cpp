@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/workload/launches.hpp"
 #include "shiplap/workload/program_text.hpp"
 
 namespace shiplap {
@@ -190,6 +191,8 @@ bool OpText::is_batched(std::size_t slot) const {
 
 std::string OpText::submit(std::size_t slot, const std::string& key) {
   const Op& one = first_op(slot);
+  if (std::holds_alternative<Kernel>(one.what) && one.stream.is_none())
+    throw Unsupported("a CUDA program: a part of the host cannot be written yet");
   if (std::holds_alternative<Kernel>(one.what)) return launch(slot, key);
   if (std::holds_alternative<Copy>(one.what)) return copy(slot, key);
   if (std::holds_alternative<HostCopy>(one.what)) {

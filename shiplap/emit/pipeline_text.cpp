@@ -42,7 +42,7 @@ class Writer {
         say_(ops_.expressions()) {
     around_.resize(schedule.ops.size());
     for (const auto& steps : submission(schedule).agents)
-      for (const Step& step : steps) note(step);
+      for (const SubmissionStep& step : steps) note(step);
   }
 
   PipelineText write() && {
@@ -68,30 +68,30 @@ class Writer {
   }
 
  private:
-  void note(const Step& step) {
+  void note(const SubmissionStep& step) {
     Around& around = around_[step.op.index()];
     switch (step.kind) {
-      case Step::Kind::await:
+      case SubmissionStep::Kind::await:
         around.awaited.push_back(step.awaited);
         flagged_.insert(s_.slot[step.awaited.index()]);
         awaited_.insert(step.awaited);
         break;
-      case Step::Kind::synchronize:
+      case SubmissionStep::Kind::synchronize:
         around.synchronized.push_back(last_of_batch(schedule_, step.awaited));
         break;
-      case Step::Kind::wait:
+      case SubmissionStep::Kind::wait:
         around.waited.push_back(last_of_batch(schedule_, step.awaited));
         break;
-      case Step::Kind::record: {
+      case SubmissionStep::Kind::record: {
         const OpId last = last_of_batch(schedule_, step.op);
         around_[last.index()].recorded = true;
         recorded_.insert(s_.slot[last.index()]);
         break;
       }
-      case Step::Kind::finish:
+      case SubmissionStep::Kind::finish:
         ending_.push_back(step.stream);
         break;
-      case Step::Kind::submit:
+      case SubmissionStep::Kind::submit:
         break;
     }
   }

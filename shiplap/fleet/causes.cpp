@@ -7,12 +7,12 @@ namespace shiplap {
 namespace {
 
 /// Names of figures that are low together, and what that means. The first entry whose figures are all low is the cause.
-struct Cause {
+struct LikelyCause {
   std::vector<std::string> low;
   const char* text;
 };
-const std::vector<Cause>& causes() {
-  static const std::vector<Cause> all{
+const std::vector<LikelyCause>& causes() {
+  static const std::vector<LikelyCause> all{
       {{"bytes that arrived"}, "bytes change on their way: a broken link, memory or GPU"},
       {{"the link as it is trained"}, "the link trained down to fewer lanes or an older generation"},
       {{"device memory", "fp32 multiply-adds"}, "clocks of the GPU held down by power, heat or a setting"},
@@ -40,7 +40,7 @@ std::string likely_cause(std::span<const Outlier> outliers) {
   const auto is_low = [&](const std::string& what) {
     return std::ranges::find(outliers, what, &Outlier::what) != outliers.end();
   };
-  for (const Cause& cause : causes())
+  for (const LikelyCause& cause : causes())
     if (std::ranges::all_of(cause.low, is_low)) return cause.text;
   return outliers.empty() ? "" : outliers.front().causes;
 }

@@ -9,6 +9,7 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/record.hpp"
+#include "shiplap/measure/primitive_family.hpp"
 
 namespace shiplap {
 namespace {
@@ -25,36 +26,15 @@ Estimate ratio(const Interval<Seconds>& now, const Interval<Seconds>& baseline) 
   return {value, std::max(0.0, value * (1 - below)), value * (1 + above)};
 }
 
-/// The relative difference between two runs of a sound node, which the intervals of one run do not show. The values
-/// were seen in runs on H200s and rounded up; most other figures differ by less than 5 %. Eleven later runs stayed
-/// within them (results/h200/compare_quick_runs.txt).
+/// The relative difference between two runs of a sound node (`PrimitiveFamily::between_runs`). Small copies and times
+/// of the host's clock are a few microseconds.
 double between_runs(const Figure& figure) {
-  struct Class {
-    const char* prefix;
-    double share;
-  };
-  constexpr std::array classes{
-      // The CPU copies, faults pages or calls the system here. Its clocks, caches and other processes affect the time.
-      Class{"copy.pageable.", 1.5}, Class{"numa.copy.pageable.", 1.5}, Class{"numa.host.", 1.5},
-      Class{"prefetch.", 1.5}, Class{"demand.", 1.5}, Class{"latency.fault.", 1.5}, Class{"host.", 1.5},
-      Class{"staged.", 1.5}, Class{"blocks.host.", 1.5}, Class{"blocks.copies.", 1.5},
-      Class{"blocks.kernel.managed.", 1.5}, Class{"peer.staged", 1.5}, Class{"call.", 1.5}, Class{"submit.", 1.5},
-      Class{"timing.launched", 1.5}, Class{"timing.waited", 1.5},
-      // A handover between engines takes 10 or 17 µs. The value differs between processes and is constant within one.
-      Class{"chain.", 1.0},
-      // These figures take a few microseconds.
-      Class{"copy.pinned.both", 0.25}, Class{"launch.", 0.25}, Class{"timing.events", 0.25}, Class{"waiting.", 0.25},
-      // The host makes the calls while the blocks move.
-      Class{"blocks.batch.", 0.25}, Class{"blocks.strided.", 0.25}, Class{"blocks.both.batch", 0.25},
-      // These kernels access host memory, and other processes use host memory and link too.
-      Class{"mapped.", 0.08}, Class{"managed.", 0.08}, Class{"copies.", 0.08}, Class{"blocks.kernel.", 0.08},
-      Class{"blocks.both.", 0.08}, Class{"beside.", 0.08}, Class{"moves.", 0.25}};
   constexpr Bytes small_copy = 64_KiB;
   constexpr double of_few_microseconds = 0.25;
-  double share = figure.clock == "host" || (figure.bytes && *figure.bytes <= small_copy) ? of_few_microseconds : 0;
-  for (const Class& one : classes)
-    if (figure.primitive.starts_with(one.prefix)) share = std::max(share, one.share);
-  return share;
+  const double share =
+      figure.clock == "host" || (figure.bytes && *figure.bytes <= small_copy) ? of_few_microseconds : 0;
+  const PrimitiveFamily* const family = family_of(figure.primitive);
+  return family == nullptr ? share : std::max(share, family->between_runs);
 }
 
 /// `fastest` is the time of the fast samples now over the figure of the baseline.

@@ -8,6 +8,7 @@
 #include "shiplap/measure/block_trial.hpp"
 #include "shiplap/measure/fit.hpp"
 #include "shiplap/measure/limits.hpp"
+#include "shiplap/measure/primitive_family.hpp"
 #include "shiplap/measure/trial.hpp"
 #include "shiplap/profile/missing.hpp"
 
@@ -24,19 +25,17 @@ const char* count_argument(const Measurement& m) {
 }
 
 std::optional<Bytes> bytes_moved(const std::string& primitive, const std::map<std::string, double>& arguments) {
-  const auto starts = [&](std::string_view with) { return primitive.starts_with(with); };
-  if (starts("blocks.")) return bytes_of_blocks(arguments) * (starts("blocks.both.") ? 2 : 1);
-  if (starts("copies.") && primitive.find(".beside.") != std::string::npos) return copy_size_beside(arguments);
-  // Chains and pipelines are measured for their costs besides the copies, so they have no rate.
-  const bool rate = starts("copy.") || starts("burst.") || starts("duplex.") || starts("mapped.") ||
-                    starts("copies.") || starts("managed.") || starts("spread.") || starts("prefetch.") ||
-                    starts("demand.") || starts("peer.") || starts("batch.") || starts("graph.pinned.") ||
-                    starts("numa.") || starts("all.") || starts("staged.") || starts("host.copy") ||
-                    primitive == "kernel.stream";
+  const PrimitiveFamily* const family = family_of(primitive);
+  if (family == nullptr || family->moved == Moved::nothing) return std::nullopt;
+  if (family->moved == Moved::blocks)
+    return bytes_of_blocks(arguments) * (primitive.starts_with("blocks.both.") ? 2 : 1);
+  if (primitive.starts_with("copies.") && primitive.find(".beside.") != std::string::npos)
+    return copy_size_beside(arguments);
   const auto bytes = arguments.find("bytes");
-  if (!rate || bytes == arguments.end()) return std::nullopt;
-  const std::uint64_t gpus = starts("all.") ? static_cast<std::uint64_t>(arguments.at("gpus")) : 1;
-  const std::uint64_t ways = (moves_both_ways(primitive) ? 2 : 1) * gpus;
+  if (bytes == arguments.end()) return std::nullopt;
+  const auto gpus = arguments.find("gpus");
+  const std::uint64_t ways =
+      (moves_both_ways(primitive) ? 2 : 1) * (gpus == arguments.end() ? 1 : static_cast<std::uint64_t>(gpus->second));
   return Bytes{static_cast<std::uint64_t>(bytes->second) * ways};
 }
 

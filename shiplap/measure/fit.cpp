@@ -7,6 +7,7 @@
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/statistics.hpp"
 #include "shiplap/measure/measure.hpp"
+#include "shiplap/measure/primitive_family.hpp"
 
 namespace shiplap {
 namespace {
@@ -20,64 +21,10 @@ constexpr double short_us = 1000;
 constexpr double equal_us = 1e-6;
 
 bool has_arguments(const Measurement& measurement) {
-  struct Needs {
-    std::string_view primitive;
-    std::vector<const char*> names;
-  };
-  static const std::vector<Needs> table{{"copy.device", {"bytes", "copies"}},
-                                        {"copy.", {"bytes"}},
-                                        {"spread.", {"bytes", "copies", "streams"}},
-                                        {"latency.chase.", {"bytes", "reads"}},
-                                        {"latency.wait", {"rounds"}},
-                                        {"latency.fault.", {"faults"}},
-                                        {"latency.", {"bytes"}},
-                                        {"numa.mapped.", {"bytes", "node", "count"}},
-                                        {"numa.host.", {"bytes", "node", "threads"}},
-                                        {"numa.", {"bytes", "node"}},
-                                        {"batch.", {"bytes", "copies"}},
-                                        {"graph.kernels", {"kernels"}},
-                                        {"graph.", {"bytes", "copies"}},
-                                        {"prefetch.", {"bytes"}},
-                                        {"demand.d2h", {"bytes", "threads"}},
-                                        {"demand.", {"bytes"}},
-                                        {"peer.read", {"bytes", "count", "blocks"}},
-                                        {"peer.write", {"bytes", "count", "blocks"}},
-                                        {"peer.", {"bytes", "copies"}},
-                                        {"all.", {"bytes", "copies", "gpus"}},
-                                        {"host.", {"bytes", "threads"}},
-                                        {"staged.", {"bytes", "piece", "threads"}},
-                                        {"call.create_stream", {}},
-                                        {"call.destroy_stream", {}},
-                                        {"call.", {"bytes"}},
-                                        {"timing.", {"bytes"}},
-                                        {"burst.", {"bytes", "copies"}},
-                                        {"duplex.", {"bytes", "copies"}},
-                                        {"order.streams", {"bytes", "streams", "stream"}},
-                                        {"waiting.", {"bytes", "copies", "streams"}},
-                                        {"blocks.kernel.", {"block", "blocks", "grid"}},
-                                        {"blocks.", {"block", "blocks"}},
-                                        {"submit.blocks.", {"block", "blocks"}},
-                                        {"beside.", {"grid", "kernels"}},
-                                        {"moves.", {"block", "blocks", "grid", "moves", "work"}},
-                                        {"submit.copy", {"copies"}},
-                                        {"submit.batch", {"copies"}},
-                                        {"submit.graph", {"kernels"}},
-                                        {"submit.launch", {"kernels"}},
-                                        {"submit.record", {"launches", "followers"}},
-                                        {"submit.wait", {"launches", "followers"}},
-                                        {"launch.", {"kernels"}},
-                                        {"chain.", {"bytes", "streams", "count"}},
-                                        {"mapped.", {"bytes", "count", "blocks", "width"}},
-                                        {"copies.", {"bytes", "count", "blocks", "width"}},
-                                        {"managed.", {"bytes", "count", "blocks", "width"}},
-                                        {"kernel.grid", {"blocks"}},
-                                        {"kernel.stream", {"bytes"}},
-                                        {"kernel.multiply_add", {"flops"}},
-                                        {"behind.", {"bytes", "blocks"}}};
-  for (const Needs& needs : table)
-    if (measurement.primitive.starts_with(needs.primitive))
-      return std::ranges::all_of(needs.names, [&](const char* name) { return measurement.arguments.contains(name); });
-  return false;
+  const PrimitiveFamily* const family = family_of(measurement.primitive);
+  return family != nullptr && std::ranges::all_of(family->arguments, [&](std::string_view name) {
+           return measurement.arguments.contains(std::string(name));
+         });
 }
 
 }  // namespace

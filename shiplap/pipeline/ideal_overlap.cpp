@@ -12,6 +12,7 @@
 #include "shiplap/schedule/schedule.hpp"
 #include "shiplap/strategy/chunk_kernel.hpp"
 #include "shiplap/workload/array_place.hpp"
+#include "shiplap/workload/launches.hpp"
 
 namespace shiplap {
 namespace {

@@ -105,7 +105,6 @@ void require_usable_on_gpu(const Job& job, const Array& array) {
 }  // namespace
 
 Job with_memory_kinds(const Device* device, Job job) {
-  std::optional<std::uint32_t> pageable{};
   bool managed = false;
   bool others = false;
   for (Array& array : job.arrays) {
@@ -120,8 +119,6 @@ Job with_memory_kinds(const Device* device, Job job) {
     }
     if (is_on_gpu(array)) require_usable_on_gpu(job, array);
     if (stays(array.role) || is_on_gpu(array)) continue;
-    if (!pageable && array.memory == MemoryKind::pageable)
-      pageable = static_cast<std::uint32_t>(&array - job.arrays.data());
     managed = managed || array.memory == MemoryKind::managed;
     others = others || array.memory != MemoryKind::managed;
   }
@@ -130,13 +127,7 @@ Job with_memory_kinds(const Device* device, Job job) {
         fmt::format("{}: some arrays are in managed memory and some are not, and no strategy serves both: have all "
                     "of them managed or none",
                     job.name));
-  for (Array& array : job.arrays) {
-    if (!pageable || stays(array.role) || array.role == Role::scratch || is_on_gpu(array) ||
-        array.memory == MemoryKind::pageable)
-      continue;
-    array.memory = MemoryKind::pageable;
-    array.forced_pageable_by = pageable;
-  }
+  treat_all_as_pageable_if_one_is(job);
   share_memory_of_prefixes(job);
   return job;
 }

@@ -5,7 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "shiplap/pipeline/plan.hpp"
+#include "shiplap/pipeline/node.hpp"
+#include "shiplap/pipeline/plan_options.hpp"
 #include "shiplap/plan/decide.hpp"
 
 namespace shiplap {

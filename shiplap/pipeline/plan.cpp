@@ -35,46 +35,11 @@ void require_valid(const PlanOptions& options) {
     throw UsageError(fmt::format("`gpus` is too large: a job is shared among at most {} GPUs", most_gpus));
 }
 
-/// What differs first between the shapes of two arrays, such as "role"; "" without a difference.
-const char* difference_of(const Array& a, const Array& b) {
-  const Reach& r = a.reach;
-  const Reach& s = b.reach;
-  if (a.name != b.name) return "name";
-  if (a.role != b.role) return "role";
-  if (a.size != b.size) return "size";
-  if (a.element != b.element) return "size of its elements";
-  if (a.blocks.has_value() != b.blocks.has_value() || (a.blocks && !a.blocks->has_shape_of(*b.blocks))) return "blocks";
-  if (a.prefix_of != b.prefix_of) return "array that it is a prefix of";
-  if (a.kept != b.kept) return "place between runs";
-  return r.before == s.before && r.after == s.after && bool(r.elements) == bool(s.elements) ? "" : "reach";
-}
-
-void require_same_shape(const Job& planned, const Job& given) {
-  const auto refuse = [&](const std::string& difference) {
-    throw UsageError(fmt::format("the plan is for {}, and the job to run {}: plan that job", planned.name, difference));
-  };
-  if (planned.items != given.items) refuse(fmt::format("has {} items instead of {}", given.items, planned.items));
-  if (planned.arrays.size() != given.arrays.size())
-    refuse(fmt::format("has {} arrays instead of {}", given.arrays.size(), planned.arrays.size()));
-  for (std::size_t a = 0; a < planned.arrays.size(); ++a)
-    if (const std::string difference = difference_of(planned.arrays[a], given.arrays[a]); !difference.empty())
-      refuse(fmt::format("has array {} where the plan has {}, and they differ in their {}", given.arrays[a].name,
-                         planned.arrays[a].name, difference));
-}
-
-/// Pins the arrays that are cut. They stay pinned as long as the returned objects live.
-std::vector<Memory> pinned(Device& device, const Job& job) {
-  std::vector<Memory> pins;
-  for (const std::span<std::byte> range : ranges_to_pin(job))
-    pins.push_back(device.pin(range.data(), Bytes{range.size()}));
-  return pins;
-}
-
 /// Pins the job's arrays during a race if the plan pins them, and restores their values at the end.
 class RacedArrays {
  public:
   RacedArrays(Device& device, const Plan& plan) : originals_(device, plan.job) {
-    if (plan.pins) pinned_ = pinned(device, plan.job);
+    if (plan.pins) pinned_ = pin_arrays(device, plan.job);
   }
   RacedArrays(const RacedArrays&) = delete;
   RacedArrays& operator=(const RacedArrays&) = delete;
@@ -174,10 +139,6 @@ Plan plan(const Node& node, const Job& job, const PlanOptions& given) {
   return result;
 }
 
-Limits limits_of(const Node& node, const PlanOptions& options) {
-  return options.device_memory.count > 0 ? node.limits.at_most(options.device_memory) : node.limits;
-}
-
 void run_kernel_once(const Node& node, const Job& given, const PlanOptions& options) {
   require_valid(given);
   MeasurableDevice& device = device_of(node, given.name);
@@ -187,37 +148,6 @@ void run_kernel_once(const Node& node, const Job& given, const PlanOptions& opti
   const Job& job = contiguous.job();
   const std::uint64_t items = items_that_fit(job, std::max<std::uint64_t>(1, job.items / 8), limits);
   prepare_launch(device, job, items, limits).run();
-}
-
-bool has_reach_by_function(const Job& job) {
-  return std::ranges::any_of(job.arrays, [](const Array& array) { return bool(array.reach.elements); });
-}
-
-Job planned_job(const Plan& plan, const Job& given) {
-  require_same_shape(plan.job, given);
-  Job job = plan.job;
-  job.binding = given.binding;
-  for (std::size_t a = 0; a < job.arrays.size(); ++a) {
-    job.arrays[a].data = given.arrays[a].data;
-    job.arrays[a].reach = given.arrays[a].reach;
-    job.arrays[a].blocks = given.arrays[a].blocks;
-  }
-  return job;
-}
-
-Prepared prepare(Device& device, const Plan& plan, const Job& given) {
-  const Job job = planned_job(plan, given);
-  for (const Array& array : job.arrays)
-    if (array.data != nullptr && (device.kind_of(array.data) == MemoryKind::device) != is_on_gpu(array))
-      throw UsageError(fmt::format("{}: array {} is {} the GPU, and was {}when the job was planned: plan this job",
-                                   job.name, array.name, is_on_gpu(array) ? "not on" : "on",
-                                   is_on_gpu(array) ? "" : "not "));
-  std::vector<Memory> pinned_arrays;
-  if (plan.pins) pinned_arrays = pinned(device, job);
-  Prepared prepared = has_reach_by_function(job) ? prepare(device, job, plan.chosen.choice, plan.limits)
-                                                 : prepare(device, job, plan.chosen);
-  prepared.keep(std::move(pinned_arrays));
-  return prepared;
 }
 
 Json Plan::to_json() const { return shiplap::to_json(plan_view(*this)); }

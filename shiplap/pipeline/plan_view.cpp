@@ -6,6 +6,7 @@
 #include "shiplap/plan/ranking_json.hpp"
 #include "shiplap/profile/enum_names.hpp"
 #include "shiplap/schedule/names.hpp"
+#include "shiplap/workload/launches.hpp"
 
 namespace shiplap {
 

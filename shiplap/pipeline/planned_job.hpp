@@ -1,6 +1,8 @@
-// What planning, preparing and running have in common: the limits of a plan, and its job over the arrays that are
-// given.
+// What planning, preparing and running have in common: the limits of a plan, its job over the arrays that are given,
+// and their pins.
 #pragma once
+
+#include <vector>
 
 #include "shiplap/pipeline/plan.hpp"
 
@@ -9,9 +11,8 @@ namespace shiplap {
 /// The limits of the node, and of the options where these allow less.
 Limits limits_of(const Node&, const PlanOptions&);
 
-/// Whether the reach of an array is given by a function. Such a reach may differ between two jobs of the same shape, so
-/// the schedule is built anew for the job that runs.
-bool has_reach_by_function(const Job&);
+/// Pins the arrays that are cut. They stay pinned as long as the returned objects live.
+std::vector<Memory> pin_arrays(Device&, const Job&);
 
 /// The planned job with the arrays and the kernel of `job`. Throws UsageError unless `job` has the shape of the planned
 /// job.

@@ -11,7 +11,9 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/pipeline/kept_arrays.hpp"
+#include "shiplap/pipeline/planned_job.hpp"
 #include "shiplap/schedule/schedule.hpp"
+#include "shiplap/workload/array_place.hpp"
 
 namespace shiplap {
 namespace {
@@ -53,14 +55,20 @@ struct Prepared::Parts {
 
 Prepared::Prepared(Device& device, Schedule schedule, std::vector<std::byte*> given, const KernelBinding& kernel,
                    const Prepared* behind, std::vector<IndexList> lists)
+    : Prepared(device, schedule,
+               Bindings{.buffers = std::move(given), .kernels = std::vector(schedule.kernels.size(), kernel)}, behind,
+               std::move(lists)) {}
+
+Prepared::Prepared(Device& device, Schedule schedule, Bindings given, const Prepared* behind,
+                   std::vector<IndexList> lists)
     : parts_(new Parts) {
   Parts& p = *parts_;
   p.device = shared_device(device);
   p.schedule = std::make_shared<const Schedule>(std::move(schedule));
-  p.given = given.size();
+  Bindings bindings = std::move(given);
+  p.given = bindings.buffers.size();
   p.narrow.resize(lists.size());
   p.lists = std::move(lists);
-  Bindings bindings{.buffers = std::move(given), .kernels = {}};
   for (std::size_t i = 0; i < p.lists.size(); ++i) {
     const IndexList& list = p.lists[i];
     const bool is_read_by_device = list.width == sizeof(std::uint32_t) && !list.is_signed;
@@ -74,7 +82,6 @@ Prepared::Prepared(Device& device, Schedule schedule, std::vector<std::byte*> gi
     p.own.push_back(device.allocate(buffer.place, buffer.memory, buffer.size));
     bindings.buffers.push_back(p.own.back().data());
   }
-  bindings.kernels.assign(p.schedule->kernels.size(), kernel);
   p.execution = behind != nullptr ? device.prepare_behind(*behind->parts_->execution, *p.schedule, bindings)
                                   : device.prepare(*p.schedule, bindings);
   p.kept_arrays = KeptArrays(device, *p.schedule, bindings.buffers);
@@ -228,6 +235,21 @@ Prepared prepare(Device& device, const Job& job, const Choice& choice, const Lim
   return {device,          find_strategy(choice.strategy).schedule(job, choice, limits),
           std::move(data), job.binding,
           nullptr,         lists_of(job)};
+}
+
+Prepared prepare(Device& device, const Plan& plan, const Job& given) {
+  const Job job = planned_job(plan, given);
+  for (const Array& array : job.arrays)
+    if (array.data != nullptr && (device.kind_of(array.data) == MemoryKind::device) != is_on_gpu(array))
+      throw UsageError(fmt::format("{}: array {} is {} the GPU, and was {}when the job was planned: plan this job",
+                                   job.name, array.name, is_on_gpu(array) ? "not on" : "on",
+                                   is_on_gpu(array) ? "" : "not "));
+  std::vector<Memory> pinned_arrays;
+  if (plan.pins) pinned_arrays = pin_arrays(device, job);
+  Prepared prepared = has_reach_by_function(job) ? prepare(device, job, plan.chosen.choice, plan.limits)
+                                                 : prepare(device, job, plan.chosen);
+  prepared.keep(std::move(pinned_arrays));
+  return prepared;
 }
 
 }  // namespace shiplap

@@ -12,6 +12,7 @@
 
 namespace shiplap {
 
+struct Plan;
 struct Schedule;
 
 /// A schedule with its memory, ready to run many times. It keeps its device (`shared_device`). It shares nothing with
@@ -60,6 +61,8 @@ class Prepared {
   /// schedule's block lists; they are read in every run and outlive the object.
   Prepared(Device&, Schedule, std::vector<std::byte*> given, const KernelBinding&, const Prepared* behind = nullptr,
            std::vector<IndexList> lists = {});
+  /// Does so with a function for each kernel of the schedule. `given.buffers` are the first buffers.
+  Prepared(Device&, Schedule, Bindings given, const Prepared* behind = nullptr, std::vector<IndexList> lists = {});
   /// Takes ownership of memory that the runs need.
   void keep(std::vector<Memory>);
   /// The memory of a buffer that the constructor allocated.
@@ -88,5 +91,8 @@ std::vector<IndexList> lists_of(const Job&);
 Prepared prepare(Device&, const Job&, const Candidate&);
 /// Builds the schedule of a choice and prepares it. Throws as the strategy and the device do.
 Prepared prepare(Device&, const Job&, const Choice&, const Limits&);
+/// Prepares the choice of a plan for repeated runs over the arrays of `job`, which must have the shape of the planned
+/// job. If the plan pins arrays, they are pinned as long as the result lives.
+Prepared prepare(Device&, const Plan&, const Job&);
 
 }  // namespace shiplap

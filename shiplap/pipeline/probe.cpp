@@ -15,6 +15,7 @@
 #include "shiplap/pipeline/ideal_overlap.hpp"
 #include "shiplap/pipeline/probe_zero_copy.hpp"
 #include "shiplap/schedule/schedule.hpp"
+#include "shiplap/workload/launches.hpp"
 
 namespace shiplap {
 namespace {

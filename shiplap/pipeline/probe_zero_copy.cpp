@@ -13,6 +13,7 @@
 #include "shiplap/pipeline/ideal_overlap.hpp"
 #include "shiplap/pipeline/probe.hpp"
 #include "shiplap/schedule/schedule.hpp"
+#include "shiplap/workload/launches.hpp"
 
 namespace shiplap {
 namespace {

@@ -45,12 +45,14 @@ LinkBytes link_bytes(const Job& job, ItemRange items) {
   for (const Array& array : job.arrays) {
     if (array.role == Role::scratch) continue;
     const double bytes = in_bytes(bytes_over_link(job, array, items));
-    if (array.role != Role::out) sum.in += bytes;
-    if (is_output(array.role) || array.role == Role::carried) sum.out += bytes;
+    const bool in = array.role != Role::out && arrives(array);
+    const bool out = (is_output(array.role) || array.role == Role::carried) && leaves(array);
+    if (in) sum.in += bytes;
+    if (out) sum.out += bytes;
     if (stays(array.role)) continue;
-    if (array.role == Role::in) sum.inputs += bytes;
-    if (array.role == Role::inout) sum.inouts += bytes;
-    if (array.role == Role::out) sum.outputs += bytes;
+    if (in && out) sum.inouts += bytes;
+    if (in && !out) sum.inputs += bytes;
+    if (out && !in) sum.outputs += bytes;
   }
   return sum;
 }
@@ -60,9 +62,9 @@ LinkBytes link_bytes(const Job& job, ItemRange items) {
 LinkBytes bytes_around_kernels(const Job& job) {
   LinkBytes sum;
   for (const Array& array : job.arrays) {
-    if (!stays(array.role) || array.kept || array.memory == MemoryKind::managed || is_on_gpu(array)) continue;
-    sum.in += in_bytes(array.size);
-    if (array.role == Role::carried) sum.out += in_bytes(array.size);
+    if (!stays(array.role) || array.kept || array.memory == MemoryKind::managed) continue;
+    if (arrives(array)) sum.in += in_bytes(array.size);
+    if (array.role == Role::carried && leaves(array)) sum.out += in_bytes(array.size);
   }
   return sum;
 }

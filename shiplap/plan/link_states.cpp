@@ -170,11 +170,4 @@ Seconds least_time(const LinkBytes& bytes, const std::vector<LinkState>& states)
   return Seconds{1 / most};
 }
 
-Seconds least_latency(const LinkModel& link) {
-  Seconds least{std::numeric_limits<double>::max()};
-  for (const DirectionModel* direction : {&link.h2d, &link.d2h})
-    for (const CopyCost& cost : direction->costs) least = std::min(least, cost.latency_overhead.low);
-  return least;
-}
-
 }  // namespace shiplap

@@ -47,7 +47,4 @@ std::vector<LinkState> link_states(const LinkModel&, const LinkUse&, const LinkB
 /// The shortest time in which a mixture of the states moves the bytes of both directions; 0 without bytes.
 Seconds least_time(const LinkBytes&, const std::vector<LinkState>&);
 
-/// The least latency (L+o) of a copy of any size in either direction, at the fast end.
-Seconds least_latency(const LinkModel&);
-
 }  // namespace shiplap

@@ -112,17 +112,6 @@ Distance distance(const Repredicted& again, const Profile& profile, Seconds valu
 
 }  // namespace
 
-Candidate predict(const Job& job, const Profile& profile, const Choice& choice) {
-  return predict(job, profile, choice, limits_of(profile));
-}
-
-Candidate predict(const Job& job, const Profile& profile, const Choice& choice, const Limits& limits) {
-  Candidate candidate{.choice = choice, .predicted = {}};
-  predict_value(job, profile, limits, true, candidate);
-  return complete_prediction(job, profile, limits, std::move(candidate), bound(job, profile, choice.gpus),
-                             ideal_overlap(job, profile, choice.gpus));
-}
-
 std::vector<std::string> predict_value(const Job& job, const Profile& profile, const Limits& limits, bool forms,
                                        Candidate& candidate) {
   const Strategy& strategy = find_strategy(candidate.choice.strategy);

@@ -193,4 +193,15 @@ Ranking rank(const Job& job, const Profile& profile, const Limits& limits, const
   return result;
 }
 
+Candidate predict(const Job& job, const Profile& profile, const Choice& choice) {
+  return predict(job, profile, choice, limits_of(profile));
+}
+
+Candidate predict(const Job& job, const Profile& profile, const Choice& choice, const Limits& limits) {
+  Candidate candidate{.choice = choice, .predicted = {}};
+  predict_value(job, profile, limits, true, candidate);
+  return complete_prediction(job, profile, limits, std::move(candidate), bound(job, profile, choice.gpus),
+                             ideal_overlap(job, profile, choice.gpus));
+}
+
 }  // namespace shiplap

@@ -13,6 +13,7 @@
 #include "shiplap/plan/ranking_json.hpp"
 #include "shiplap/schedule/succession.hpp"
 #include "shiplap/sim/simulate.hpp"
+#include "shiplap/workload/launches.hpp"
 
 namespace shiplap {
 namespace {

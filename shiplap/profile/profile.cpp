@@ -247,4 +247,11 @@ bool knows_zero_copy(const LinkModel& link) {
          !link.zero_copy->both.empty();
 }
 
+Seconds least_latency(const LinkModel& link) {
+  Seconds least{std::numeric_limits<double>::max()};
+  for (const DirectionModel* direction : {&link.h2d, &link.d2h})
+    for (const CopyCost& cost : direction->costs) least = std::min(least, cost.latency_overhead.low);
+  return least;
+}
+
 }  // namespace shiplap

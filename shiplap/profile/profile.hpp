@@ -356,5 +356,7 @@ Seconds duplex_gap_at(const DirectionModel&, Bytes size);
 /// Whether the profile has the rates of kernels that access host memory while no copy moves, so that they can be
 /// simulated.
 bool knows_zero_copy(const LinkModel&);
+/// The least latency (L+o) of a copy of any size in either direction, at the fast end.
+Seconds least_latency(const LinkModel&);
 
 }  // namespace shiplap

@@ -17,6 +17,7 @@
 #include "shiplap/pipeline/race.hpp"
 #include "shiplap/pipeline/run_view.hpp"
 #include "shiplap/plan/adaptation_log.hpp"
+#include "shiplap/plan/step_plan_view.hpp"
 #include "shiplap/plan/strategy_map.hpp"
 #include "shiplap/profile/profile.hpp"
 #include "shiplap/report/adaptive_run.hpp"
@@ -65,6 +66,8 @@ Section plan_section(const PlanView&, const std::string& source = {});
 Section race_section(const RaceView&, const std::string& source = {});
 /// The time on the most nodes, what limits the scaling to each number of nodes, and what is assumed.
 Section scaling_section(const Scaling&, const std::string& source = {});
+/// The passes of a step, what they copy, and the arrays that stay on the GPU.
+Section step_plan_section(const StepPlanView&, const std::string& source = {});
 /// The rates of movers of scattered blocks.
 Section movers_section(const MoverTable&, const std::string& source = {});
 /// The figures that became slower or faster, the worst first, and the conditions that differ; all figures are details.

@@ -246,7 +246,7 @@ bool blocks_agent(const Schedule& schedule, const Op& op) {
   if (std::holds_alternative<HostCopy>(op.what) || std::holds_alternative<HostCall>(op.what)) return true;
   const auto pageable = [&](const Region& r) { return buffer_of(schedule, r.buffer).memory == MemoryKind::pageable; };
   if (const auto* blocks = std::get_if<BlockCopy>(&op.what)) return op.stream.is_none() || pageable(blocks->pool);
-  if (const auto* kernel = std::get_if<Kernel>(&op.what)) return kernel->waits;
+  if (const auto* kernel = std::get_if<Kernel>(&op.what)) return op.stream.is_none() || kernel->waits;
   const auto* copy = std::get_if<Copy>(&op.what);
   if (copy == nullptr) return false;
   return pageable(copy->from) || pageable(copy->to);

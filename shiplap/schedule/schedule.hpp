@@ -80,7 +80,8 @@ struct Copy {
   Seconds measured{0};
 };
 
-/// The launch of a kernel over the items [first_item, first_item + items).
+/// The launch of a kernel over the items [first_item, first_item + items). Without a stream it is work of the caller on
+/// the host, such as an exchange of boundaries: the op's agent calls the host's function of the binding itself.
 struct Kernel {
   KernelId kernel;               ///< the kernel
   std::uint64_t first_item = 0;  ///< index of the first item in the whole job
@@ -157,7 +158,7 @@ struct Prefetch {
 struct Op {
   std::variant<Copy, Kernel, HostCopy, HostCall, Prefetch, BlockCopy> what;  ///< the operation itself
   /// The stream in which the op runs; none for an op that an agent performs itself (HostCopy, HostCall,
-  /// a BlockCopy in host memory).
+  /// a BlockCopy in host memory, a Kernel on the host).
   StreamId stream;
   /// The host agent that submits or performs the op. Each agent handles its ops in the order of the schedule.
   AgentId agent{0};

@@ -96,14 +96,14 @@ Submission submission(const Schedule& schedule) {
     const OpId id{i};
     auto& steps = result.agents[op.agent.index()];
     for (const OpId awaited : waits[i].agents)
-      steps.push_back({.kind = Step::Kind::await, .stream = {}, .op = id, .event = {}, .awaited = awaited});
+      steps.push_back({.kind = SubmissionStep::Kind::await, .stream = {}, .op = id, .event = {}, .awaited = awaited});
     for (const OpId dependency : waits[i].events)
-      steps.push_back({.kind = op.stream.is_none() ? Step::Kind::synchronize : Step::Kind::wait,
+      steps.push_back({.kind = op.stream.is_none() ? SubmissionStep::Kind::synchronize : SubmissionStep::Kind::wait,
                        .stream = op.stream,
                        .op = id,
                        .event = event_of[dependency.index()],
                        .awaited = dependency});
-    steps.push_back({.kind = Step::Kind::submit, .stream = op.stream, .op = id, .event = {}, .batch = batch});
+    steps.push_back({.kind = SubmissionStep::Kind::submit, .stream = op.stream, .op = id, .event = {}, .batch = batch});
     // One event is recorded after all copies of a batch.
     EventId event;
     bool ends = false;
@@ -112,8 +112,9 @@ Submission submission(const Schedule& schedule) {
       if (recorded[k]) event_of[k] = event;
       ends = ends || (!joined[k] && !op.stream.is_none() && last_of_stream[op.stream.index()] == OpId{k});
     }
-    if (!event.is_none()) steps.push_back({.kind = Step::Kind::record, .stream = op.stream, .op = id, .event = event});
-    if (ends) steps.push_back({.kind = Step::Kind::finish, .stream = op.stream, .op = id, .event = {}});
+    if (!event.is_none())
+      steps.push_back({.kind = SubmissionStep::Kind::record, .stream = op.stream, .op = id, .event = event});
+    if (ends) steps.push_back({.kind = SubmissionStep::Kind::finish, .stream = op.stream, .op = id, .event = {}});
   }
   return result;
 }

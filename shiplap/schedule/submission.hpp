@@ -12,7 +12,7 @@ namespace shiplap {
 using EventId = Id<struct EventTag>;
 
 /// One call of a host agent.
-struct Step {
+struct SubmissionStep {
   enum class Kind : std::uint8_t {
     await,        ///< the agent waits until another agent has made all steps of the op `awaited`
     synchronize,  ///< the agent waits for the event
@@ -31,7 +31,7 @@ struct Step {
 
 struct Submission {
   /// Steps of each agent in the order of its calls.
-  std::vector<std::vector<Step>> agents;
+  std::vector<std::vector<SubmissionStep>> agents;
   std::uint32_t events = 0;
 };
 

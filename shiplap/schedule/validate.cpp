@@ -81,7 +81,8 @@ class OpCheck {
     obtained_.allocated[call.region.buffer.index()] = allocates;
   }
   void operator()(const Kernel& kernel) {
-    needs_stream();
+    const bool by_agent = schedule_.ops[id_.index()].stream.is_none();
+    if (by_agent && !kernel.flows.empty()) add("{} has flows, and without a stream it runs on the host", name());
     if (kernel.kernel.index() >= schedule_.kernels.size())
       add("{} runs kernel {}, but the schedule has {} kernels", name(), kernel.kernel.value, schedule_.kernels.size());
     for (const Flow& flow : kernel.flows) has_buffer(flow.buffer);
@@ -91,6 +92,10 @@ class OpCheck {
     for (const Access& operand : kernel.operands)
       sound = (operand.region.length.count == 0 ? starts_inside(operand.region) : region(operand.region)) && sound;
     if (!sound) return;
+    for (const Access& operand : kernel.operands)
+      if (by_agent && operand.region.length.count > 0 && !on_host(operand.region))
+        add("{} has no stream, so it runs on the host, and accesses buffer {} on a GPU; give it a stream", name(),
+            schedule_.buffers[operand.region.buffer.index()].name);
     // Nothing orders the reads and writes within one kernel. Two operands may have the same region (in place), because
     // each item accesses only its own bytes then.
     for (std::size_t i = 0; i < kernel.operands.size(); ++i)

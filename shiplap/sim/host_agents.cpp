@@ -38,10 +38,10 @@ void HostAgents::make_calls(AgentIndex index) {
 }
 
 // Returns false when the agent has to wait. `wake` then continues it.
-bool HostAgents::make_call(AgentIndex index, const Step& step) {
+bool HostAgents::make_call(AgentIndex index, const SubmissionStep& step) {
   Agent& agent = agents_[index];
   switch (step.kind) {
-    case Step::Kind::await: {
+    case SubmissionStep::Kind::await: {
       const double done = steps_done_[step.awaited.index()];
       if (done < 0) {
         awaiting_steps_.push_back({step.awaited.value, index});
@@ -50,7 +50,7 @@ bool HostAgents::make_call(AgentIndex index, const Step& step) {
       agent.clock = std::max(agent.clock, done);
       break;
     }
-    case Step::Kind::synchronize: {
+    case SubmissionStep::Kind::synchronize: {
       OpIndex awaited = step.awaited.value;
       while (awaited + 1 < ops_.size() && ops_[awaited + 1].batched) ++awaited;
       const double end = ops_[awaited].end;
@@ -61,10 +61,10 @@ bool HostAgents::make_call(AgentIndex index, const Step& step) {
       agent.clock = std::max(agent.clock, end);
       break;
     }
-    case Step::Kind::wait:
+    case SubmissionStep::Kind::wait:
       agent.clock += machine_.wait;
       break;
-    case Step::Kind::submit:
+    case SubmissionStep::Kind::submit:
       submit(agent, step);
       if (ops_[step.op.index()].blocks_agent) {
         ++agent.next;
@@ -72,8 +72,8 @@ bool HostAgents::make_call(AgentIndex index, const Step& step) {
         return false;
       }
       break;
-    case Step::Kind::record:
-    case Step::Kind::finish:
+    case SubmissionStep::Kind::record:
+    case SubmissionStep::Kind::finish:
       agent.clock += machine_.record;
       break;
   }
@@ -81,7 +81,7 @@ bool HostAgents::make_call(AgentIndex index, const Step& step) {
   return true;
 }
 
-void HostAgents::submit(Agent& agent, const Step& step) {
+void HostAgents::submit(Agent& agent, const SubmissionStep& step) {
   const OpState& first = ops_[step.op.index()];
   // Blocks move from the beginning of their call on.
   if (first.call >= 0) {

@@ -32,7 +32,7 @@ class HostAgents {
  private:
   using AgentIndex = std::uint32_t;
   struct Agent {
-    const std::vector<Step>* steps = nullptr;
+    const std::vector<SubmissionStep>* steps = nullptr;
     std::size_t next = 0;
     double clock = 0;
   };
@@ -43,8 +43,8 @@ class HostAgents {
 
   void launch_graph();
   void make_calls(AgentIndex);
-  bool make_call(AgentIndex, const Step&);
-  void submit(Agent&, const Step&);
+  bool make_call(AgentIndex, const SubmissionStep&);
+  void submit(Agent&, const SubmissionStep&);
   void note_steps_done(const Agent&);
   void wake(std::vector<Waiting>&, OpIndex op, double now);
 

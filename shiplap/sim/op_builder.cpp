@@ -177,6 +177,11 @@ void simplify_waves(Compute::Kernel& kernel) {
 }  // namespace
 
 void OpBuilder::describe_kernel(OpIndex index, const Kernel& kernel, OpState& state) {
+  if (schedule_.ops[index].stream.is_none()) {
+    state.is_host = true;
+    state.host_time = kernel.work.count();
+    return;
+  }
   const std::uint16_t gpu = schedule_.streams[schedule_.ops[index].stream.index()].place.index;
   Bytes missing;
   for (const Access& operand : kernel.operands)

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "shiplap/workload/launches.hpp"
+
 namespace shiplap {
 namespace {
 

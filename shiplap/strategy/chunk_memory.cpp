@@ -17,7 +17,9 @@ ChunkMemory::ChunkMemory(Schedule& schedule, const Job& job, const Choice& choic
   const std::string where = chunks.gpus == 1 ? " on the GPU" : fmt::format(" on GPU {}", chunks.gpu);
   for (std::size_t a = 0; a < job.arrays.size(); ++a) {
     const Array& array = job.arrays[a];
-    rings_.push_back(is_in_ring(a) ? DeviceRing(reaches_[a], slots_, alignment()) : DeviceRing());
+    rings_.push_back(!is_in_ring(a) ? DeviceRing()
+                     : array.home   ? DeviceRing::whole(reaches_[a], array.size)
+                                    : DeviceRing(reaches_[a], slots_, alignment()));
     on_gpu_.push_back(is_in_place(a)
                           ? BufferId{}
                           : schedule.add_buffer({.name = array.name + where,
@@ -30,9 +32,11 @@ ChunkMemory::ChunkMemory(Schedule& schedule, const Job& job, const Choice& choic
     if (is_staged(a)) staging.add_rings(a, DeviceRing::sizes(reaches_[a]).slot);
 }
 
-// All operands of a launch have the alignment that they have in the whole arrays when one of them is accessed in place.
+// All operands of a launch have the alignment that they have in the whole arrays when one of them is at its place
+// there.
 DeviceRing::Alignment ChunkMemory::alignment() const {
-  const bool in_place = zero_copy_.in || zero_copy_.out || std::ranges::any_of(job_.arrays, is_on_gpu);
+  const auto is_at_its_place = [](const Array& array) { return is_on_gpu(array) || array.home; };
+  const bool in_place = zero_copy_.in || zero_copy_.out || std::ranges::any_of(job_.arrays, is_at_its_place);
   return in_place ? DeviceRing::Alignment::in_array : DeviceRing::Alignment::own;
 }
 
@@ -42,7 +46,7 @@ void ChunkMemory::choose_slots(const Choice& choice, const Limits& limits, std::
   Bytes per_slot;
   for (std::size_t a = 0; a < job_.arrays.size(); ++a) {
     if (is_in_place(a)) continue;
-    if (stays(job_.arrays[a].role)) {
+    if (stays(job_.arrays[a].role) || job_.arrays[a].home) {
       fixed += job_.arrays[a].size;
     } else {
       const DeviceRing::Sizes sizes = DeviceRing::sizes(reaches_[a], alignment());

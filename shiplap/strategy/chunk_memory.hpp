@@ -40,6 +40,8 @@ class ChunkMemory {
 
   /// The bytes of the array that the chunk does not share with the chunk before, as offsets in the array.
   const ByteRange& fresh(std::size_t array, std::uint32_t chunk) const { return reaches_[array][chunk].fresh; }
+  /// The bytes of an output that are copied back.
+  const ByteRange& returned(std::size_t array, std::uint32_t chunk) const { return reaches_[array][chunk].returned; }
   /// The offsets of the chunk's data in the ring of the array.
   const DeviceRing::Placement& placement(std::size_t array, std::uint32_t chunk) const { return rings_[array][chunk]; }
 
@@ -51,6 +53,12 @@ class ChunkMemory {
   /// The region on the GPU for the fresh bytes of the chunk.
   Region fresh_on_gpu(std::size_t array, std::uint32_t chunk) const {
     return {on_gpu_[array], placement(array, chunk).fresh, fresh(array, chunk).length};
+  }
+  /// The region on the GPU of the bytes that are copied back.
+  Region returned_on_gpu(std::size_t array, std::uint32_t chunk) const {
+    const ByteRange& bytes = returned(array, chunk);
+    return {on_gpu_[array], placement(array, chunk).reach + (bytes.offset - reaches_[array][chunk].reach.offset),
+            bytes.length};
   }
   /// The array as an operand of the chunk's kernel.
   Access operand(std::size_t array, std::uint32_t chunk) const;

@@ -11,12 +11,14 @@
 namespace shiplap {
 namespace {
 
-/// The arrays of these roles that are copied, those of the first role first. `ChunkDependencies` relies on this order.
-std::vector<std::size_t> copied_arrays(const Job& job, const ChunkMemory& memory, Role first, Role second) {
+/// The arrays of these roles that are copied (`is_copied`), those of the first role first. `ChunkDependencies` relies
+/// on this order.
+std::vector<std::size_t> copied_arrays(const Job& job, const ChunkMemory& memory, Role first, Role second,
+                                       bool (*is_copied)(const Array&)) {
   std::vector<std::size_t> order;
   for (const Role role : {first, second})
     for (std::size_t a = 0; a < job.arrays.size(); ++a)
-      if (job.arrays[a].role == role && !memory.is_in_place(a)) order.push_back(a);
+      if (job.arrays[a].role == role && !memory.is_in_place(a) && is_copied(job.arrays[a])) order.push_back(a);
   return order;
 }
 
@@ -32,8 +34,8 @@ ChunkPipeline::ChunkPipeline(Schedule& schedule, const Job& job, const Choice& c
       main_{static_cast<std::uint32_t>(schedule.agents.size())},
       staging_(schedule, job, staging, chunks_.count()),
       memory_(schedule, job, choice, limits, zero_copy, staging_, chunks_),
-      inputs_(copied_arrays(job, memory_, Role::in, Role::inout)),
-      outputs_(copied_arrays(job, memory_, Role::inout, Role::out)),
+      inputs_(copied_arrays(job, memory_, Role::in, Role::inout, is_copied_in)),
+      outputs_(copied_arrays(job, memory_, Role::inout, Role::out, is_copied_out)),
       streams_(schedule, staging_.used() ? Layout::three : choice.layout, choice, chunks_),
       dependencies_(schedule, job, memory_, chunks_.count()),
       carries_(
@@ -99,7 +101,7 @@ Op ChunkPipeline::op_out(const Region& from, const Region& to, std::uint32_t chu
 void ChunkPipeline::copy_resident_arrays() {
   for (std::size_t a = 0; a < job_.arrays.size(); ++a) {
     const Array& array = job_.arrays[a];
-    if (!stays(array.role) || memory_.is_in_place(a) || array.size.count == 0) continue;
+    if (!stays(array.role) || !arrives(array) || memory_.is_in_place(a) || array.size.count == 0) continue;
     const ByteRange all{Bytes{0}, array.size};
     const Region from = ChunkMemory::of_caller(array.prefix_of.value_or(a), all);
     if (array.kept) {
@@ -113,7 +115,8 @@ void ChunkPipeline::copy_resident_arrays() {
 void ChunkPipeline::copy_carried_arrays_back() {
   for (std::size_t a = 0; a < job_.arrays.size(); ++a) {
     const Array& array = job_.arrays[a];
-    if (array.role != Role::carried || array.kept || memory_.is_in_place(a) || array.size.count == 0) continue;
+    if (array.role != Role::carried || array.kept || !leaves(array) || memory_.is_in_place(a) || array.size.count == 0)
+      continue;
     const ByteRange all{Bytes{0}, array.size};
     Op op = op_out({memory_.on_gpu(a), all.offset, all.length}, ChunkMemory::of_caller(a, all), chunks_.count() - 1);
     dependencies_.wait_for(op, dependencies_.ops.last_kernel);
@@ -206,9 +209,9 @@ void ChunkPipeline::copy_out(std::uint32_t chunk) {
   const bool is_held = choice_.layout == Layout::implicit_sync && !staging_.used();
   Copies copies;
   for (const std::size_t a : outputs_) {
-    const ByteRange& bytes = memory_.fresh(a, chunk);
+    const ByteRange& bytes = memory_.returned(a, chunk);
     if (bytes.length.count == 0) continue;
-    const Region from = memory_.fresh_on_gpu(a, chunk);
+    const Region from = memory_.returned_on_gpu(a, chunk);
     if (memory_.is_staged(a)) {
       copy_out_pieces(a, bytes, from, chunk);
       continue;

@@ -11,12 +11,13 @@
 namespace shiplap {
 
 /// The arrays that kernels access in pinned host memory (zero-copy) instead of a copy on the GPU. Arrays that stay on
-/// the GPU are always copied, scratch is always on the GPU, and an array that is there already is accessed there.
+/// the GPU or have memory there are always copied, scratch is always on the GPU, and an array that is there already is
+/// accessed there.
 struct ZeroCopyArrays {
   bool in = false;   ///< the `in` arrays
   bool out = false;  ///< the `out` and `inout` arrays
   bool covers(const Array& array) const {
-    return !is_on_gpu(array) && (array.role == Role::in ? in : is_output(array.role) && out);
+    return !is_on_gpu(array) && !array.home && (array.role == Role::in ? in : is_output(array.role) && out);
   }
 };
 

@@ -65,6 +65,23 @@ DeviceRing::DeviceRing(const std::vector<ChunkReach>& reaches, std::uint32_t slo
   }
 }
 
+DeviceRing DeviceRing::whole(const std::vector<ChunkReach>& reaches, Bytes size) {
+  DeviceRing ring;
+  ring.size_ = size;
+  std::uint32_t brought_by = 0;
+  for (std::uint32_t c = 0; c < reaches.size(); ++c) {
+    const ChunkReach& chunk = reaches[c];
+    while (brought_by < c && end(reaches[brought_by].fresh) <= chunk.reach.offset) ++brought_by;
+    ring.shares_ = ring.shares_ || shared(chunk).count > 0;
+    ring.placements_.push_back({.reach = chunk.reach.offset,
+                                .fresh = chunk.fresh.offset,
+                                .moved_from = {},
+                                .moved = {},
+                                .first_brought_by = brought_by});
+  }
+  return ring;
+}
+
 // The last chunk before this one that used the same slot. A chunk without fresh bytes does not use its slot.
 std::vector<DeviceRing::Overwritten> DeviceRing::before_in_slot(std::uint32_t chunk, std::uint32_t slots) const {
   while (chunk >= slots)

@@ -1,5 +1,5 @@
 // The positions of the chunks' data in an array's buffer on a GPU. The buffer is a ring: it is filled from start to
-// end, then wraps to the start and overwrites the data of earlier chunks.
+// end, then wraps to the start and overwrites the data of earlier chunks. Or it holds the whole array.
 #pragma once
 
 #include <cstdint>
@@ -49,6 +49,9 @@ class DeviceRing {
   DeviceRing() = default;
   /// A ring for these chunks that holds any `slots` consecutive chunks.
   DeviceRing(const std::vector<ChunkReach>&, std::uint32_t slots, Alignment = Alignment::own);
+
+  /// The chunks at their places in memory of the whole array, of which nothing is overwritten.
+  static DeviceRing whole(const std::vector<ChunkReach>&, Bytes size);
 
   /// Size of the buffer.
   Bytes size() const { return size_; }

@@ -8,6 +8,7 @@
 
 #include "shiplap/strategy/chunk_kernel.hpp"
 #include "shiplap/workload/array_place.hpp"
+#include "shiplap/workload/launches.hpp"
 #include "shiplap/workload/workload.hpp"
 
 namespace shiplap {
@@ -21,7 +22,8 @@ using van_werkhoven_2014::Work;
 std::vector<const Array*> copied_once(const Job& job, bool back) {
   std::vector<const Array*> arrays;
   for (const Array& array : job.arrays)
-    if (is_copied_whole(array) && (!back || array.role == Role::carried)) arrays.push_back(&array);
+    if (is_copied_whole(array) && (back ? array.role == Role::carried && leaves(array) : arrives(array)))
+      arrays.push_back(&array);
   return arrays;
 }
 

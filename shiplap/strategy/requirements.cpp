@@ -41,12 +41,11 @@ void require_zero_copy(const Job& job) {
 }
 
 void require_memory(const Job& job, ArrayMemory wanted, std::string_view strategy) {
-  const auto is_on_host = [](const Array& a) { return a.role != Role::scratch && !is_on_gpu(a); };
-  if (wanted != ArrayMemory::pinned && std::ranges::none_of(job.arrays, is_on_host))
+  if (wanted != ArrayMemory::pinned && std::ranges::none_of(job.arrays, crosses_link))
     throw Unsupported(
         fmt::format("{}: all arrays are on the GPU, so nothing is copied: explicit runs the kernel", strategy));
   for (const Array& a : job.arrays) {
-    if (a.role == Role::scratch || is_on_gpu(a)) continue;
+    if (!crosses_link(a)) continue;
     // Arrays that stay are copied once, before the first chunk.
     if (stays(a.role) && (wanted != ArrayMemory::pinned || a.memory == MemoryKind::pageable)) continue;
     const Array& cause = a.forced_pageable_by ? job.arrays[*a.forced_pageable_by] : a;

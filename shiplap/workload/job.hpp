@@ -75,6 +75,12 @@ inline Reach mapped_by(std::function<ElementRange(ItemRange)> elements) {
   return {.before = 0, .after = 0, .elements = std::move(elements)};
 }
 
+/// Memory for a whole array on the GPU, which several jobs use one after the other. Chunks are at their place in it.
+struct Home {
+  bool arrives = true;  ///< whether what kernels read is copied there first, or is there already
+  bool leaves = true;   ///< whether what kernels write is copied back
+};
+
 /// One array of the job. Each item of the job owns a proportional part of it (see owned_bytes).
 struct Array {
   std::string name;      ///< name of the array in messages
@@ -95,6 +101,11 @@ struct Array {
   /// (`broadcast`, `carried`). The first run copies it to the GPU, and later ones only after `Prepared::changed`. What
   /// kernels write into it stays there until `Prepared::fetch`.
   bool kept = false;
+  /// Memory of the array's own size on the GPU besides the caller's (see Home).
+  std::optional<Home> home{};
+  /// Whether the kernel of a chunk writes the halo of an `out` array too, for kernels that follow it in the same launch
+  /// (fused_job.hpp). Only what the items own is copied back.
+  bool private_halo = false;
   /// Makes the array blocks of a pool, which is the caller's memory at `data`. `size` is that of all blocks together.
   /// Every item owns equally many whole blocks.
   std::optional<Blocks> blocks{};
@@ -268,8 +279,9 @@ ByteRange owned_bytes(const Job&, const Array&, ItemRange);
 
 /// The part of an array that a chunk needs.
 struct ChunkReach {
-  ByteRange reach;  ///< the bytes that the kernel of the chunk is handed
-  ByteRange fresh;  ///< the bytes of the reach that the chunk before does not need; all of the reach for an output
+  ByteRange reach;       ///< the bytes that the kernel of the chunk is handed
+  ByteRange fresh;       ///< the bytes of the reach that the chunk before does not need; all of the reach for an output
+  ByteRange returned{};  ///< the bytes of an output that are copied back
 };
 /// The reaches of consecutive chunks. Throws UsageError that names the array and the chunk when a reach is out of
 /// bounds or not monotone, or when two chunks write the same bytes.
@@ -304,39 +316,12 @@ void share_memory_of_prefixes(Job&);
 /// byte about once, or when its times with zero-copy were measured and the job does not say the opposite.
 bool offers_zero_copy(const Job&);
 
-/// Number of launches in which the kernel is submitted for `items` items, at least 1.
-std::uint64_t launches_of(const Job&, std::uint64_t items);
-/// Number of blocks of the kernel's own grid over `items` items.
-std::uint64_t blocks_of(const Job&, std::uint64_t items);
-/// Number of blocks of the kernel that run on the GPU at the same time (a wave), from the occupancy API where it is
-/// known and from the threads that the GPU holds otherwise.
-std::uint64_t wave_of(const Job&, std::uint64_t resident_threads);
-/// The most items that `blocks` blocks can work on; at least those of one block.
-std::uint64_t items_of(const Job&, std::uint64_t blocks);
-
-/// Time of a launch over `items` items when only `blocks` blocks run at the same time and each has an SM to itself. It
-/// comes from `KernelCost::limited`: with one entry the time is proportional to the rounds of all blocks, with two it
-/// follows the line through them. 0 when it is unknown.
-Seconds time_of_threads(const Job&, std::uint64_t items, std::uint64_t blocks);
-
-/// Time of a launch over `items` items with at most `blocks` blocks (0: no limit). It is never less than without the
-/// limit. At most `at_once` such launches run at the same time and share the cache.
-Seconds kernel_time(const Job&, std::uint64_t items, std::uint64_t blocks, std::uint64_t at_once = 1);
-
-/// The grid of a launch, and how much of the GPU it uses. The part of the GPU's throughput that a launch leaves to
-/// others follows from the cost, not from the threads: a memory-bound kernel may use all of the bandwidth with half of
-/// the threads.
-struct LaunchGrid {
-  std::uint64_t blocks = 1;            ///< blocks of the launch
-  std::uint64_t resident_blocks = 1;   ///< `Kernel::resident_blocks`
-  std::uint64_t full_rate_blocks = 1;  ///< `Kernel::full_rate_blocks`
-};
-/// The grid of a launch over `items` items, of which at most `at_once` run at the same time. `resident_threads` is the
-/// number of threads that the GPU holds at once; 0: every launch fills the GPU.
-LaunchGrid launch_grid(const Job&, std::uint64_t items, std::uint64_t resident_threads, std::uint64_t at_once);
-
 /// The kind of memory of the first array on the host that is cut into chunks; pinned when there is none.
 MemoryKind memory_of(const Job&);
+
+/// Whether the reach of an array is given by a function. Such a reach may differ between two jobs of the same shape, so
+/// the schedule is built anew for the job that runs.
+bool has_reach_by_function(const Job&);
 
 /// Size of all arrays that are copied to the GPU in chunks (in, inout).
 Bytes bytes_in(const Job&);

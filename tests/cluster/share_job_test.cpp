@@ -9,6 +9,7 @@
 #include "shiplap/device/open.hpp"
 #include "shiplap/device/virtual/virtual_device.hpp"
 #include "shiplap/pipeline/run.hpp"
+#include "shiplap/workload/launches.hpp"
 #include "tests/support/message_of.hpp"
 #include "tests/support/planted_profile.hpp"
 

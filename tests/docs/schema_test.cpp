@@ -6,6 +6,7 @@
 
 #include "shiplap/advise/advice_view.hpp"
 #include "shiplap/cluster/scaling.hpp"
+#include "shiplap/cluster/share_report.hpp"
 #include "shiplap/core/json.hpp"
 #include "shiplap/core/record.hpp"
 #include "shiplap/evaluate/evaluation.hpp"
@@ -17,6 +18,8 @@
 #include "shiplap/pipeline/run_view.hpp"
 #include "shiplap/plan/adaptation_log.hpp"
 #include "shiplap/plan/mover_table.hpp"
+#include "shiplap/plan/prediction_view.hpp"
+#include "shiplap/plan/step_plan_view.hpp"
 #include "shiplap/profile/json_text.hpp"
 #include "shiplap/report/adaptive_run.hpp"
 #include "shiplap/report/reproduction_view.hpp"
@@ -41,7 +44,10 @@ TEST(Schemas, are_those_of_the_records) {
   expect_documented("fleet", json_schema(JudgedFleet{}));
   expect_documented("run", json_schema(RunView{}));
   expect_documented("plan", json_schema(PlanView{}));
+  expect_documented("prediction", json_schema(PredictionView{}));
+  expect_documented("shares", json_schema(ShareReport{}));
   expect_documented("race", json_schema(RaceView{}));
+  expect_documented("step", json_schema(StepPlanView{}));
   expect_documented("scaling", json_schema(Scaling{}));
   expect_documented("advice", json_schema(AdviceView{}));
   expect_documented("reproduction", json_schema(ReproductionView{}));

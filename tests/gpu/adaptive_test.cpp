@@ -8,6 +8,7 @@
 
 #include "shiplap/core/statistics.hpp"
 #include "shiplap/profile/profile.hpp"
+#include "shiplap/workload/launches.hpp"
 #include "shiplap/workload/workload.hpp"
 #include "tests/device/cuda/gpu_fixture.hpp"
 

@@ -19,6 +19,7 @@
 #include "shiplap/pipeline/run_async.hpp"
 #include "shiplap/profile/profile.hpp"
 #include "shiplap/schedule/schedule.hpp"
+#include "shiplap/workload/launches.hpp"
 #include "tests/device/cuda/gpu_fixture.hpp"
 #include "tests/support/message_of.hpp"
 

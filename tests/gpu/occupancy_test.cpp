@@ -9,6 +9,7 @@
 #include "shiplap/pipeline/prepared.hpp"
 #include "shiplap/pipeline/probe.hpp"
 #include "shiplap/pipeline/workload_data.hpp"
+#include "shiplap/workload/launches.hpp"
 #include "shiplap/workload/workload.hpp"
 #include "tests/device/cuda/gpu_fixture.hpp"
 #include "tests/support/built_in_workloads.hpp"

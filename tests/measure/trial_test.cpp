@@ -23,19 +23,19 @@ struct Calls {
 Calls calls_of(const Schedule& schedule) {
   Calls calls;
   const Submission program = submission(schedule);
-  for (const Step& step : program.agents.at(0)) {
+  for (const SubmissionStep& step : program.agents.at(0)) {
     switch (step.kind) {
-      case Step::Kind::submit:
+      case SubmissionStep::Kind::submit:
         ++(std::holds_alternative<Copy>(schedule.ops[step.op.index()].what) ? calls.copies : calls.launches);
         break;
-      case Step::Kind::await:
-      case Step::Kind::synchronize:
+      case SubmissionStep::Kind::await:
+      case SubmissionStep::Kind::synchronize:
         break;
-      case Step::Kind::wait:
+      case SubmissionStep::Kind::wait:
         ++calls.waits;
         break;
-      case Step::Kind::record:
-      case Step::Kind::finish:
+      case SubmissionStep::Kind::record:
+      case SubmissionStep::Kind::finish:
         ++calls.records;
         break;
     }

@@ -8,6 +8,7 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/device/virtual/virtual_device.hpp"
+#include "shiplap/pipeline/race.hpp"
 #include "shiplap/pipeline/run.hpp"
 #include "shiplap/schedule/validate.hpp"
 #include "tests/support/planted_gpu.hpp"

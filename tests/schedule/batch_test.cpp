@@ -221,8 +221,8 @@ TEST(SubmissionOfBatch, records_one_event_however_many_of_its_copies_others_wait
   EXPECT_EQ(calls(s), "submit 0 (3), record 0, finish 0, wait 0, submit 3, finish 3, wait 1, submit 4, finish 4");
   const Submission program = submission(s.schedule);
   EXPECT_EQ(program.events, 1u);
-  for (const Step& step : program.agents[0]) {
-    if (step.kind != Step::Kind::wait) continue;
+  for (const SubmissionStep& step : program.agents[0]) {
+    if (step.kind != SubmissionStep::Kind::wait) continue;
     EXPECT_EQ(step.event, EventId{0});
   }
 }

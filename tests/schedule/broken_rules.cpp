@@ -10,7 +10,7 @@ namespace shiplap::testing_orders {
 namespace {
 
 /// A rule, and a part of the sentence that reports it. The first part that a sentence contains decides.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 54> sentences{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 56> sentences{{
     {"order", "nothing orders the two;"},
     {"no cycle", "the ops wait for each other in a cycle"},
     {"batch: first copy exists", "is batched with the op before it, and there is none"},
@@ -59,6 +59,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 54> sentence
     {"managed memory has advice", "only managed memory follows advice"},
     {"managed memory is prefetched", "only managed memory can be prefetched"},
     {"op of a device has a stream", "has no stream; every op"},
+    {"kernel on the host has no flows", "has flows, and without a stream"},
+    {"kernel on the host stays there", "has no stream, so it runs on the host"},
     {"op of the host has no stream", "has a stream, but its agent performs it"},
     {"some bytes", "accesses a region of no bytes"},
     {"inside the buffer", ", which has only "},
@@ -168,7 +170,8 @@ class Check {
       require(call.region.length == buffer(call.region).size, "whole buffers are allocated");
   }
   void check(const Op& op, const Kernel& kernel) {
-    require(!op.stream.is_none(), "op of a device has a stream");
+    const bool by_host = op.stream.is_none();
+    require(!by_host || kernel.flows.empty(), "kernel on the host has no flows");
     require(kernel.kernel.index() < schedule_.kernels.size(), "kernel exists");
     for (const Flow& flow : kernel.flows) require(exists(flow.buffer), "buffer exists");
     for (const double figure : {kernel.work.count(), kernel.call.count(), kernel.memory_bound, 1 - kernel.memory_bound})
@@ -185,6 +188,9 @@ class Check {
       all_inside = (empty || inside(operand.region)) && all_inside;
     }
     if (!all_inside) return;
+    for (const Access& operand : kernel.operands)
+      require(!by_host || operand.region.length.count == 0 || on_host(operand.region),
+              "kernel on the host stays there");
     for (const Access& a : kernel.operands)
       for (const Access& b : kernel.operands)
         if (a.mode == AccessMode::write && !(a.region == b.region))
@@ -270,7 +276,8 @@ class Check {
     for (const Buffer& buffer : schedule_.buffers)
       require(buffer.memory != MemoryKind::managed, "graph: nothing waits");
     for (const Op& op : schedule_.ops) {
-      if (const auto* kernel = std::get_if<Kernel>(&op.what)) require(!kernel->waits, "graph: nothing waits");
+      if (const auto* kernel = std::get_if<Kernel>(&op.what))
+        require(!kernel->waits && !op.stream.is_none(), "graph: nothing waits");
       if (const auto* blocks = std::get_if<BlockCopy>(&op.what); blocks != nullptr && exists(blocks->pool.buffer))
         require(!is_pageable(blocks->pool), "graph: nothing waits");
       const auto* copy = std::get_if<Copy>(&op.what);

@@ -17,11 +17,11 @@ inline constexpr AgentId worker{1};
 
 /// "await 0, submit 1 (3), finish 1": what a step waits for, or the op that it submits (with how many), records or
 /// ends.
-inline std::string text(const std::vector<Step>& steps) {
+inline std::string text(const std::vector<SubmissionStep>& steps) {
   std::string all;
-  for (const Step& step : steps) {
-    const bool waits =
-        step.kind == Step::Kind::await || step.kind == Step::Kind::synchronize || step.kind == Step::Kind::wait;
+  for (const SubmissionStep& step : steps) {
+    const bool waits = step.kind == SubmissionStep::Kind::await || step.kind == SubmissionStep::Kind::synchronize ||
+                       step.kind == SubmissionStep::Kind::wait;
     const char* names[] = {"await", "synchronize", "wait", "submit", "record", "finish"};
     all += (all.empty() ? "" : ", ") + std::string(names[static_cast<int>(step.kind)]) + " " +
            std::to_string((waits ? step.awaited : step.op).value);

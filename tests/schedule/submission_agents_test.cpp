@@ -29,13 +29,13 @@ TEST(SubmissionByAgents, an_event_that_is_waited_for_is_the_one_that_was_recorde
   team.on(team.c, worker, {first, second});
   const Submission program = submission(team.schedule);
   std::map<std::uint32_t, EventId> recorded;
-  for (const Step& step : program.agents[0])
-    if (step.kind == Step::Kind::record) recorded[step.op.value] = step.event;
+  for (const SubmissionStep& step : program.agents[0])
+    if (step.kind == SubmissionStep::Kind::record) recorded[step.op.value] = step.event;
   ASSERT_EQ(recorded.size(), 2u);
   EXPECT_NE(recorded[0], recorded[1]);
   int waits = 0;
-  for (const Step& step : program.agents[1])
-    if (step.kind == Step::Kind::wait) {
+  for (const SubmissionStep& step : program.agents[1])
+    if (step.kind == SubmissionStep::Kind::wait) {
       EXPECT_EQ(step.event, recorded[step.awaited.value]);
       ++waits;
     }
@@ -153,10 +153,10 @@ TEST(SubmissionByAgents, a_single_agent_without_host_ops_neither_awaits_nor_sync
         job, {.chunks = 8, .layout = layout, .ring = layout == Layout::three ? 2u : 0u}, {.device_memory = 1_GiB}));
     ASSERT_EQ(program.agents.size(), 1u);
     std::size_t submitted = 0;
-    for (const Step& step : program.agents[0]) {
-      EXPECT_NE(step.kind, Step::Kind::await);
-      EXPECT_NE(step.kind, Step::Kind::synchronize);
-      submitted += step.kind == Step::Kind::submit;
+    for (const SubmissionStep& step : program.agents[0]) {
+      EXPECT_NE(step.kind, SubmissionStep::Kind::await);
+      EXPECT_NE(step.kind, SubmissionStep::Kind::synchronize);
+      submitted += step.kind == SubmissionStep::Kind::submit;
     }
     EXPECT_EQ(submitted, 24u);
   }

@@ -35,7 +35,7 @@ class Interpreter {
     for (const auto& steps : program.agents)
       for (std::size_t i = 0; i < steps.size(); ++i) {
         last_step_[steps[i].op.index()] = i;
-        marks_ += steps[i].kind == Step::Kind::finish;
+        marks_ += steps[i].kind == SubmissionStep::Kind::finish;
       }
     // Some agents and streams are much slower than others.
     for (std::size_t i = 0; i < agents_.size() + streams_.size(); ++i)
@@ -69,7 +69,7 @@ class Interpreter {
  private:
   enum class State : std::uint8_t { fresh, submitted, started, ended };
   struct Item {
-    Step::Kind kind;
+    SubmissionStep::Kind kind;
     OpId op;
     EventId event;
   };
@@ -88,33 +88,34 @@ class Interpreter {
 
   bool agent_is_able(std::size_t a) const {
     if (agents_[a].next >= program_.agents[a].size()) return false;
-    const Step& step = program_.agents[a][agents_[a].next];
-    if (step.kind == Step::Kind::await) {
+    const SubmissionStep& step = program_.agents[a][agents_[a].next];
+    if (step.kind == SubmissionStep::Kind::await) {
       const std::size_t other = schedule_.ops[step.awaited.index()].agent.index();
       return agents_[other].next > last_step_[step.awaited.index()];
     }
-    if (step.kind == Step::Kind::synchronize) return !recorded_[step.event.index()] || reached_[step.event.index()];
+    if (step.kind == SubmissionStep::Kind::synchronize)
+      return !recorded_[step.event.index()] || reached_[step.event.index()];
     // In the call that submits a blocking copy it can go on only when that has ended.
-    return step.kind != Step::Kind::submit || step.stream.is_none() || state_[step.op.index()] == State::fresh ||
-           state_[step.op.index()] == State::ended;
+    return step.kind != SubmissionStep::Kind::submit || step.stream.is_none() ||
+           state_[step.op.index()] == State::fresh || state_[step.op.index()] == State::ended;
   }
 
   void advance_agent(std::size_t a) {
-    const Step& step = program_.agents[a][agents_[a].next];
+    const SubmissionStep& step = program_.agents[a][agents_[a].next];
     State& state = state_[step.op.index()];
-    if (step.kind == Step::Kind::submit && step.stream.is_none()) {
+    if (step.kind == SubmissionStep::Kind::submit && step.stream.is_none()) {
       if (state == State::fresh) return start(step.op);
       state = State::ended;
-    } else if (step.kind == Step::Kind::submit && state == State::fresh) {
+    } else if (step.kind == SubmissionStep::Kind::submit && state == State::fresh) {
       state = State::submitted;
       streams_[step.stream.index()].push_back({step.kind, step.op, {}});
       if (blocks_agent(schedule_, schedule_.ops[step.op.index()])) return;
-    } else if (step.kind == Step::Kind::wait) {
+    } else if (step.kind == SubmissionStep::Kind::wait) {
       if (recorded_[step.event.index()]) streams_[step.stream.index()].push_back({step.kind, {}, step.event});
-    } else if (step.kind == Step::Kind::record) {
+    } else if (step.kind == SubmissionStep::Kind::record) {
       recorded_[step.event.index()] = true;
       streams_[step.stream.index()].push_back({step.kind, {}, step.event});
-    } else if (step.kind == Step::Kind::finish) {
+    } else if (step.kind == SubmissionStep::Kind::finish) {
       streams_[step.stream.index()].push_back({step.kind, {}, {}});
     }
     ++agents_[a].next;
@@ -123,17 +124,17 @@ class Interpreter {
   bool stream_is_able(std::size_t q) const {
     if (streams_[q].empty()) return false;
     const Item& item = streams_[q].front();
-    return item.kind != Step::Kind::wait || reached_[item.event.index()];
+    return item.kind != SubmissionStep::Kind::wait || reached_[item.event.index()];
   }
 
   void advance_stream(std::size_t q) {
     const Item item = streams_[q].front();
-    if (item.kind == Step::Kind::submit) {
+    if (item.kind == SubmissionStep::Kind::submit) {
       if (state_[item.op.index()] == State::submitted) return start(item.op);
       state_[item.op.index()] = State::ended;
-    } else if (item.kind == Step::Kind::record) {
+    } else if (item.kind == SubmissionStep::Kind::record) {
       reached_[item.event.index()] = true;
-    } else if (item.kind == Step::Kind::finish) {
+    } else if (item.kind == SubmissionStep::Kind::finish) {
       ++marks_reached_;
     }
     streams_[q].pop_front();
@@ -216,8 +217,9 @@ TEST(SubmissionByAgents, keeps_every_order_and_never_stops_however_agents_and_st
 // The test above could pass because nothing is ever noticed. So each kind of step is left out, one at a time.
 TEST(SubmissionByAgents, every_kind_of_step_is_there_because_without_it_an_order_can_break) {
   std::mt19937_64 random(6112024);
-  for (const Step::Kind kind :
-       {Step::Kind::await, Step::Kind::synchronize, Step::Kind::wait, Step::Kind::record, Step::Kind::finish}) {
+  for (const SubmissionStep::Kind kind :
+       {SubmissionStep::Kind::await, SubmissionStep::Kind::synchronize, SubmissionStep::Kind::wait,
+        SubmissionStep::Kind::record, SubmissionStep::Kind::finish}) {
     int left_out = 0;
     int noticed = 0;
     while (left_out < 150) {
@@ -250,11 +252,11 @@ TEST(SubmissionByAgents,
     std::vector<int> submitted(schedule.ops.size(), 0);
     for (std::size_t a = 0; a < program.agents.size(); ++a) {
       std::uint32_t last = 0;
-      for (const Step& step : program.agents[a]) {
+      for (const SubmissionStep& step : program.agents[a]) {
         ASSERT_EQ(schedule.ops[step.op.index()].agent.index(), a);
         ASSERT_GE(step.op.value, last);
         last = step.op.value;
-        submitted[step.op.index()] += step.kind == Step::Kind::submit;
+        submitted[step.op.index()] += step.kind == SubmissionStep::Kind::submit;
       }
     }
     for (const int times : submitted) ASSERT_EQ(times, 1);
@@ -268,8 +270,8 @@ TEST(SubmissionByAgents, never_awaits_what_the_agent_has_awaited_or_does_itself)
     const Submission program = submission(schedule);
     for (std::size_t a = 0; a < program.agents.size(); ++a) {
       std::map<std::uint32_t, OpId> latest;  // by agent
-      for (const Step& step : program.agents[a]) {
-        if (step.kind != Step::Kind::await) continue;
+      for (const SubmissionStep& step : program.agents[a]) {
+        if (step.kind != SubmissionStep::Kind::await) continue;
         const AgentId other = schedule.ops[step.awaited.index()].agent;
         ASSERT_NE(other.index(), a);
         const auto [seen, first] = latest.try_emplace(other.value, step.awaited);

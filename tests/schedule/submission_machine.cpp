@@ -38,18 +38,19 @@ bool SubmissionMachine::has_made_steps_of(OpId op) const {
   const std::size_t agent = schedule_.ops[op.index()].agent.index();
   const auto& steps = program_.agents[agent];
   return std::find_if(steps.begin() + static_cast<std::ptrdiff_t>(next_[agent]), steps.end(),
-                      [&](const Step& step) { return step.op == op; }) == steps.end();
+                      [&](const SubmissionStep& step) { return step.op == op; }) == steps.end();
 }
 
 bool SubmissionMachine::agent_is_able(std::size_t agent) const {
   if (next_[agent] == program_.agents[agent].size()) return false;
-  const Step& step = program_.agents[agent][next_[agent]];
+  const SubmissionStep& step = program_.agents[agent][next_[agent]];
   switch (step.kind) {
-    case Step::Kind::await:
+    case SubmissionStep::Kind::await:
       return has_made_steps_of(step.awaited);
-    case Step::Kind::synchronize:
+    case SubmissionStep::Kind::synchronize:
       return !recorded_[step.event.index()] || reached_[step.event.index()];
-    case Step::Kind::submit:  // in the call that submits a copy of pageable memory it waits for the end of the copy
+    case SubmissionStep::Kind::submit:  // in the call that submits a copy of pageable memory it waits for the end of
+                                        // the copy
       return step.stream.is_none() || !submitted_[step.op.index()] || memory_.has_ended(step.op);
     default:
       return true;
@@ -57,19 +58,19 @@ bool SubmissionMachine::agent_is_able(std::size_t agent) const {
 }
 
 void SubmissionMachine::advance_agent(std::size_t agent, std::mt19937_64& random) {
-  const Step& step = program_.agents[agent][next_[agent]];
-  if (step.kind == Step::Kind::submit && step.stream.is_none()) {
+  const SubmissionStep& step = program_.agents[agent][next_[agent]];
+  if (step.kind == SubmissionStep::Kind::submit && step.stream.is_none()) {
     memory_.advance(step.op, memory_.some_steps(step.op, random));
     if (!memory_.has_ended(step.op)) return;
-  } else if (step.kind == Step::Kind::submit && !submitted_[step.op.index()]) {
+  } else if (step.kind == SubmissionStep::Kind::submit && !submitted_[step.op.index()]) {
     submitted_[step.op.index()] = true;
     Item item{.step = step};
     for (std::uint32_t k = 0; k < step.batch; ++k) item.ops.push_back(OpId{step.op.value + k});
     streams_[step.stream.index()].push_back(std::move(item));
     if (blocks_agent(schedule_, schedule_.ops[step.op.index()])) return;
-  } else if (step.kind == Step::Kind::wait && recorded_[step.event.index()]) {
+  } else if (step.kind == SubmissionStep::Kind::wait && recorded_[step.event.index()]) {
     streams_[step.stream.index()].push_back({.step = step});
-  } else if (step.kind == Step::Kind::record) {
+  } else if (step.kind == SubmissionStep::Kind::record) {
     recorded_[step.event.index()] = true;
     // An agent that performs an op itself has ended it when it makes the next call.
     if (step.stream.is_none())
@@ -82,13 +83,13 @@ void SubmissionMachine::advance_agent(std::size_t agent, std::mt19937_64& random
 
 bool SubmissionMachine::stream_is_able(std::size_t stream) const {
   if (streams_[stream].empty()) return false;
-  const Step& step = streams_[stream].front().step;
-  return step.kind != Step::Kind::wait || reached_[step.event.index()];
+  const SubmissionStep& step = streams_[stream].front().step;
+  return step.kind != SubmissionStep::Kind::wait || reached_[step.event.index()];
 }
 
 void SubmissionMachine::advance_stream(std::size_t stream, std::mt19937_64& random) {
   Item& item = streams_[stream].front();
-  if (item.step.kind == Step::Kind::record) reached_[item.step.event.index()] = true;
+  if (item.step.kind == SubmissionStep::Kind::record) reached_[item.step.event.index()] = true;
   if (!item.ops.empty()) {
     const OpId op = item.ops[random() % item.ops.size()];
     memory_.advance(op, memory_.some_steps(op, random));

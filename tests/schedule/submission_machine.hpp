@@ -22,7 +22,7 @@ class SubmissionMachine {
 
  private:
   struct Item {
-    Step step;
+    SubmissionStep step;
     std::vector<OpId> ops{};  ///< submit: ops that have not ended
   };
   bool agent_is_able(std::size_t) const;

@@ -10,11 +10,11 @@
 namespace shiplap {
 namespace {
 
-std::size_t count(const Submission& s, Step::Kind kind) {
+std::size_t count(const Submission& s, SubmissionStep::Kind kind) {
   std::size_t n = 0;
   for (const auto& steps : s.agents)
     n += static_cast<std::size_t>(
-        std::count_if(steps.begin(), steps.end(), [&](const Step& step) { return step.kind == kind; }));
+        std::count_if(steps.begin(), steps.end(), [&](const SubmissionStep& step) { return step.kind == kind; }));
   return n;
 }
 
@@ -26,17 +26,17 @@ Submission of(Layout layout, std::uint32_t chunks, std::uint32_t ring = 0) {
 
 TEST(Submission, needs_no_event_where_each_chunk_has_its_own_stream) {
   const Submission s = of(Layout::per_chunk, 8);
-  EXPECT_EQ(count(s, Step::Kind::submit), 24u);
-  EXPECT_EQ(count(s, Step::Kind::record), 0u);
-  EXPECT_EQ(count(s, Step::Kind::wait), 0u);
-  EXPECT_EQ(count(s, Step::Kind::finish), 8u);
+  EXPECT_EQ(count(s, SubmissionStep::Kind::submit), 24u);
+  EXPECT_EQ(count(s, SubmissionStep::Kind::record), 0u);
+  EXPECT_EQ(count(s, SubmissionStep::Kind::wait), 0u);
+  EXPECT_EQ(count(s, SubmissionStep::Kind::finish), 8u);
 }
 
 TEST(Submission, ties_three_streams_by_two_events_a_chunk) {
   const Submission s = of(Layout::three, 8);
-  EXPECT_EQ(count(s, Step::Kind::record), 16u);
-  EXPECT_EQ(count(s, Step::Kind::wait), 16u);
-  EXPECT_EQ(count(s, Step::Kind::finish), 1u);  // in and compute end in streams that the last one waits for
+  EXPECT_EQ(count(s, SubmissionStep::Kind::record), 16u);
+  EXPECT_EQ(count(s, SubmissionStep::Kind::wait), 16u);
+  EXPECT_EQ(count(s, SubmissionStep::Kind::finish), 1u);  // in and compute end in streams that the last one waits for
   EXPECT_EQ(s.events, 16u);
 }
 
@@ -47,9 +47,9 @@ TEST(Submission, records_one_event_behind_an_op_however_many_streams_wait_for_it
   const OpId root = s.add({.what = kernel(), .stream = s.add_stream("root"), .after = {}});
   for (int q = 0; q < 5; ++q) s.add({.what = kernel(), .stream = s.add_stream("leaf"), .after = {root}});
   const Submission program = submission(s);
-  EXPECT_EQ(count(program, Step::Kind::record), 1u);
-  EXPECT_EQ(count(program, Step::Kind::wait), 5u);
-  EXPECT_EQ(count(program, Step::Kind::finish), 5u);
+  EXPECT_EQ(count(program, SubmissionStep::Kind::record), 1u);
+  EXPECT_EQ(count(program, SubmissionStep::Kind::wait), 5u);
+  EXPECT_EQ(count(program, SubmissionStep::Kind::finish), 5u);
 }
 
 TEST(Submission, waits_once_where_a_stream_has_already_waited_for_a_later_op) {
@@ -66,15 +66,15 @@ TEST(Submission, waits_once_where_a_stream_has_already_waited_for_a_later_op) {
   add(b, {first, second});
   add(b, {first});
   const Submission program = submission(s);
-  EXPECT_EQ(count(program, Step::Kind::wait), 1u);
-  EXPECT_EQ(count(program, Step::Kind::record), 1u);
+  EXPECT_EQ(count(program, SubmissionStep::Kind::wait), 1u);
+  EXPECT_EQ(count(program, SubmissionStep::Kind::record), 1u);
 }
 
 TEST(Submission, keeps_the_order_of_the_schedule) {
   const Submission s = of(Layout::three, 4, 2);
   std::uint32_t last = 0;
-  for (const Step& step : s.agents[0])
-    if (step.kind == Step::Kind::submit) {
+  for (const SubmissionStep& step : s.agents[0])
+    if (step.kind == SubmissionStep::Kind::submit) {
       EXPECT_TRUE(step.op.value == 0 || step.op.value == last + 1);
       last = step.op.value;
     }

@@ -68,7 +68,8 @@ TEST(Succession, the_host_waits_by_synchronizing_with_the_ends_of_every_stream) 
   const Succession two = succession(std::array{Successor{&one, 0}, Successor{&one, 0, 0}});
   const Submission calls = submission(two.schedule);
   int synchronized = 0;
-  for (const Step& step : calls.agents.front()) synchronized += step.kind == Step::Kind::synchronize;
+  for (const SubmissionStep& step : calls.agents.front())
+    synchronized += step.kind == SubmissionStep::Kind::synchronize;
   EXPECT_EQ(synchronized, 3) << "streams of copies in, kernels and copies out";
 }
 

@@ -214,8 +214,11 @@ TEST(Validate, refuses_device_ops_without_a_stream_and_host_copies_with_one) {
   b.copy({}, b.on_host, b.on_device);
   EXPECT_REFUSED(b.schedule, "copy H2D of chunk 0 (op 0) has no stream");
   b.schedule = none;
-  b.kernel({}, {});
-  EXPECT_REFUSED(b.schedule, "kernel k of chunk 0 (op 0) has no stream");
+  b.kernel({}, {{b.on_device, AccessMode::read}});
+  EXPECT_REFUSED(b.schedule, "kernel k of chunk 0 (op 0) has no stream, so it runs on the host, and accesses buffer");
+  b.schedule = none;
+  b.kernel({}, {{b.on_host, AccessMode::write}});
+  EXPECT_TRUE(problems(b.schedule).empty()) << "a part of the host";
   b.schedule = none;
   b.host_copy({0}, b.on_host, {y, 0_B, 8_B});
   b.schedule.ops[0].stream = b.q;

@@ -6,6 +6,7 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/schedule/validate.hpp"
+#include "shiplap/workload/launches.hpp"
 #include "tests/strategy/shapes.hpp"
 #include "tests/support/jobs.hpp"
 #include "tests/support/message_of.hpp"

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/workload/launches.hpp"
 #include "tests/support/jobs.hpp"
 #include "tests/support/message_of.hpp"
 

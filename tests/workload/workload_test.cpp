@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/workload/launches.hpp"
 #include "tests/support/message_of.hpp"
 #include "tests/support/planted_profile.hpp"
 #include "tests/support/temporary_folder.hpp"

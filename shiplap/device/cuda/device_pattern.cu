@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "shiplap/device/cuda/pattern_kernels.hpp"
+#include "shiplap/device/cuda/device_pattern.hpp"
 #include "shiplap/device/pattern.hpp"
 
 namespace shiplap {

@@ -130,7 +130,7 @@ class CudaExecution final : public Execution {
   };
   /// One step of the submission with all its arguments.
   struct Command {
-    Step::Kind kind = Step::Kind::submit;
+    SubmissionStep::Kind kind = SubmissionStep::Kind::submit;
     OpId op;
     void* range = nullptr;          ///< NVTX name of the op; null without a profiler
     std::size_t awaited_agent = 0;  ///< for an await: the agent that must have completed `awaited_steps` steps
@@ -165,9 +165,9 @@ class CudaExecution final : public Execution {
   /// Whether another agent has begun the chunk of this op.
   bool takes_over(const Op&) const;
   void make_commands(const Submission&, const Bindings&);
-  Command resolve(const Step&, const Bindings&);
+  Command resolve(const SubmissionStep&, const Bindings&);
   void resolve_op(const Op&, const Bindings&, Command&);
-  void resolve_batch(const Step&, const Bindings&, Command&);
+  void resolve_batch(const SubmissionStep&, const Bindings&, Command&);
   void note_used_streams();
   void make_clocks();
   void make_agents();

@@ -34,11 +34,11 @@ void CudaExecution::make_calls(std::size_t agent) {
     const bool goes_on = command.may_stop || (!alone && command.kernel != nullptr);
     if (goes_on && options_.stop && options_.stop()) cancel(command);
     if (goes_on && !alone && agents_->has_failed()) cancel(command);
-    if (command.kind == Step::Kind::await) {
+    if (command.kind == SubmissionStep::Kind::await) {
       if (!await(command)) return;
     } else if (command.host) {
-      // Allocation changes the selected GPU, also when it fails.
-      if (command.host->call == HostCall::Kind::allocate) selected = none_selected;
+      // Allocation changes the selected GPU, also when it fails, and a function of the caller may.
+      if (command.host->call == HostCall::Kind::allocate || command.kernel != nullptr) selected = none_selected;
       const Range range(ranges_, command.range);
       perform(command);
     } else {
@@ -73,21 +73,21 @@ bool CudaExecution::await(const Command& command) const {
 
 cudaError_t CudaExecution::issue(const Command& command, const char*& call) {
   switch (command.kind) {
-    case Step::Kind::await:
+    case SubmissionStep::Kind::await:
       return cudaSuccess;
-    case Step::Kind::synchronize:
+    case SubmissionStep::Kind::synchronize:
       return wait_for_event(command.event, call);
-    case Step::Kind::wait:
+    case SubmissionStep::Kind::wait:
       call = "cudaStreamWaitEvent";
       return api_.stream_wait_event(command.stream, command.event, 0);
-    case Step::Kind::record:
+    case SubmissionStep::Kind::record:
       call = "cudaEventRecord";
       return api_.event_record(command.event, command.stream);
-    case Step::Kind::finish:
+    case SubmissionStep::Kind::finish:
       if (command.stream == stopping_) return cudaSuccess;  // the stop event is also the end event of this stream
       call = "cudaEventRecord";
       return api_.event_record(command.event, command.stream);
-    case Step::Kind::submit:
+    case SubmissionStep::Kind::submit:
       break;
   }
 
@@ -142,7 +142,9 @@ void CudaExecution::perform(const Command& command) {
   const HostAction& action = *command.host;
   HostMark& mark = host_marks_[command.op.index()];
   mark.start = Clock::now();
-  if (command.blocks)
+  if (command.kernel != nullptr)
+    launch(command);
+  else if (command.blocks)
     move_on_host(command.blocks->move);
   else if (action.copies)
     action.copy();

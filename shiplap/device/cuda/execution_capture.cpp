@@ -113,15 +113,15 @@ void CudaExecution::capture(void* stream) {
 
 void CudaExecution::capture(const Command& command, cudaStream_t origin, std::vector<CapturedAgent>& agents) {
   CapturedAgent& agent = agents[schedule_.ops[command.op.index()].agent.index()];
-  if (command.kind == Step::Kind::await) {
+  if (command.kind == SubmissionStep::Kind::await) {
     // Calls are captured in order. Only work that the other agent does itself is to be waited for.
     if (cudaEvent_t point = agents[command.awaited_agent].point(); command.awaits_host && point != nullptr)
       agent.wait_for(point);
     return;
   }
-  if (command.kind == Step::Kind::synchronize) return agent.wait_for(command.event);
+  if (command.kind == SubmissionStep::Kind::synchronize) return agent.wait_for(command.event);
   if (command.host) return agent.perform(origin, node_of(command));
-  if (cudaEvent_t point = agent.point(); command.kind == Step::Kind::submit && point != nullptr)
+  if (cudaEvent_t point = agent.point(); command.kind == SubmissionStep::Kind::submit && point != nullptr)
     check(api_, api_.stream_wait_event(command.stream, point, 0), "cudaStreamWaitEvent", while_capturing);
   const char* call = "";
   if (const cudaError_t error = issue(command, call); error != cudaSuccess) fail(command, error, call);
@@ -129,6 +129,14 @@ void CudaExecution::capture(const Command& command, cudaStream_t origin, std::ve
 
 std::function<void()> CudaExecution::node_of(const Command& command) const {
   const HostAction& action = *command.host;
+  if (command.kernel != nullptr)
+    return [call = *command.kernel] {
+      Launch launch = call.launch;
+      launch.operands = call.operands;
+      launch.lengths = call.lengths;
+      launch.origins = call.origins;
+      call.function(launch);
+    };
   if (command.blocks) return [move = command.blocks->move] { move_on_host(move); };
   if (action.copies) return [action] { action.copy(); };
   const std::span<std::byte> memory(action.to, action.length.count);

@@ -74,7 +74,7 @@ void CudaExecution::name_ranges() {
   if (graph_ != nullptr) return;
   for (auto& commands : commands_) {
     for (Command& command : commands) {
-      if (command.kind != Step::Kind::submit) continue;
+      if (command.kind != SubmissionStep::Kind::submit) continue;
       const std::string first = describe(schedule_, command.op);
       command.range = ranges_.name(
           command.batch ? fmt::format("{} and {} more in its batch", first, command.batch->to.size() - 1) : first);
@@ -93,8 +93,8 @@ int CudaExecution::gpu_of(StreamId stream) const { return gpus_.at(schedule_.str
 void CudaExecution::make_order_events(const Submission& calls) {
   order_events_.resize(calls.events);
   for (const auto& steps : calls.agents) {
-    for (const Step& step : steps) {
-      if (step.kind != Step::Kind::record) continue;
+    for (const SubmissionStep& step : steps) {
+      if (step.kind != SubmissionStep::Kind::record) continue;
       select(gpu_of(step.stream));
       order_events_[step.event.index()] = make_order_event(api_, "the order of ops");
     }
@@ -158,17 +158,17 @@ void CudaExecution::make_commands(const Submission& calls, const Bindings& bindi
     auto& commands = commands_.emplace_back();
     commands.reserve(steps.size());
     std::optional<std::uint32_t> chunk;
-    for (const Step& step : steps) {
+    for (const SubmissionStep& step : steps) {
       Command& command = commands.emplace_back(resolve(step, bindings));
       const Op& op = schedule_.ops[step.op.index()];
       command.may_stop = chunk != op.chunk && !takes_over(op);
       chunk = op.chunk;
-      if (step.kind == Step::Kind::await) {
+      if (step.kind == SubmissionStep::Kind::await) {
         command.awaited_agent = schedule_.ops[step.awaited.index()].agent.index();
         command.awaits_host = schedule_.ops[step.awaited.index()].stream.is_none();
         command.awaited_steps = steps_of[step.awaited.index()];
       }
-      if (step.kind != Step::Kind::submit || step.stream.is_none()) continue;
+      if (step.kind != SubmissionStep::Kind::submit || step.stream.is_none()) continue;
       Command*& last = last_submit[step.stream.index()];
       if (last == nullptr || last->op < command.op) last = &command;
     }
@@ -217,7 +217,7 @@ std::optional<std::uint16_t> CudaExecution::node_of(std::size_t agent) const {
   return gpus_.node(*stated);
 }
 
-CudaExecution::Command CudaExecution::resolve(const Step& step, const Bindings& bindings) {
+CudaExecution::Command CudaExecution::resolve(const SubmissionStep& step, const Bindings& bindings) {
   Command command;
   command.kind = step.kind;
   command.op = step.op;
@@ -226,20 +226,20 @@ CudaExecution::Command CudaExecution::resolve(const Step& step, const Bindings& 
     command.gpu = gpu_of(step.stream);
   }
   switch (step.kind) {
-    case Step::Kind::await:
+    case SubmissionStep::Kind::await:
       break;
-    case Step::Kind::synchronize:
-    case Step::Kind::wait:
-    case Step::Kind::record:
+    case SubmissionStep::Kind::synchronize:
+    case SubmissionStep::Kind::wait:
+    case SubmissionStep::Kind::record:
       command.event = order_events_[step.event.index()].get();
       break;
-    case Step::Kind::finish:
+    case SubmissionStep::Kind::finish:
       select(command.gpu);
       end_marks_.push_back(make_order_event(api_, "the end of a stream"));
       ending_streams_.push_back(step.stream);
       command.event = end_marks_.back().get();
       break;
-    case Step::Kind::submit:
+    case SubmissionStep::Kind::submit:
       resolve_op(schedule_.ops[step.op.index()], bindings, command);
       if (step.batch > 1) resolve_batch(step, bindings, command);
       break;
@@ -260,7 +260,9 @@ void CudaExecution::resolve_op(const Op& op, const Bindings& bindings, Command& 
                     .kind = memcpy_kind(direction(schedule_, *copy))};
   } else if (const auto* kernel = std::get_if<Kernel>(&op.what)) {
     KernelCall& call = kernel_calls_.emplace_back();
-    call.function = bindings.kernels[kernel->kernel.index()].cuda;
+    const KernelBinding& binding = bindings.kernels[kernel->kernel.index()];
+    call.function = op.stream.is_none() ? binding.host : binding.cuda;
+    if (op.stream.is_none()) command.host = HostAction{.length = {}, .buffer = {}};
     for (const Access& operand : kernel->operands) {
       call.operands.push_back(address(operand.region));
       call.lengths.push_back(operand.region.length);
@@ -302,7 +304,7 @@ void CudaExecution::resolve_op(const Op& op, const Bindings& bindings, Command& 
   }
 }
 
-void CudaExecution::resolve_batch(const Step& step, const Bindings& bindings, Command& command) {
+void CudaExecution::resolve_batch(const SubmissionStep& step, const Bindings& bindings, Command& command) {
   command.batch.emplace();
   for (std::uint32_t op = step.op.value; op < step.op.value + step.batch; ++op) {
     Command one;

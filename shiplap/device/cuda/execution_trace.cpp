@@ -43,7 +43,7 @@ void CudaExecution::make_trace_events() {
   }
   for (auto& commands : commands_) {
     for (Command& command : commands) {
-      if (command.kind != Step::Kind::submit || command.host) continue;
+      if (command.kind != SubmissionStep::Kind::submit || command.host) continue;
       command.before = trace_marks_[2 * command.op.index()].get();
       command.after = trace_marks_[2 * command.op.index() + 1].get();
     }

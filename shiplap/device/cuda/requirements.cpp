@@ -29,7 +29,7 @@ void require_supported(const Schedule& schedule, std::size_t gpus) {
     for_each_access(op, [&](const Region& region, AccessMode) {
       const Buffer& buffer = schedule.buffers[region.buffer.index()];
       require_gpu("buffer " + buffer.name, buffer.place);
-      if (buffer.memory == MemoryKind::pageable && std::holds_alternative<Kernel>(op.what))
+      if (buffer.memory == MemoryKind::pageable && std::holds_alternative<Kernel>(op.what) && !op.stream.is_none())
         refuse(fmt::format("a kernel cannot address the pageable buffer {}: copy it, or have it mapped", buffer.name));
     });
   }
@@ -68,10 +68,13 @@ void require_fitting(const Schedule& schedule, const Bindings& bindings, const G
   }
   for (std::size_t i = 0; i < schedule.ops.size(); ++i) {
     const auto* kernel = std::get_if<Kernel>(&schedule.ops[i].what);
-    if (kernel != nullptr && !bindings.kernels[kernel->kernel.index()].cuda)
-      throw Unsupported(fmt::format("{}: kernel {} has no CUDA function",
+    if (kernel == nullptr) continue;
+    const KernelBinding& binding = bindings.kernels[kernel->kernel.index()];
+    const bool on_host = schedule.ops[i].stream.is_none();
+    if (!(on_host ? binding.host : binding.cuda))
+      throw Unsupported(fmt::format("{}: kernel {} has no {} function",
                                     describe(schedule, OpId{static_cast<std::uint32_t>(i)}),
-                                    schedule.kernels[kernel->kernel.index()]));
+                                    schedule.kernels[kernel->kernel.index()], on_host ? "host" : "CUDA"));
   }
 }
 

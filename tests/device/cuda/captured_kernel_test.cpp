@@ -11,6 +11,7 @@
 #include "shiplap/device/cuda/cuda_device.hpp"
 #include "shiplap/device/cuda/probe_kernels.hpp"
 #include "shiplap/workload/described_job.hpp"
+#include "shiplap/workload/launches.hpp"
 #include "tests/device/cuda/fake_api.hpp"
 
 namespace shiplap {

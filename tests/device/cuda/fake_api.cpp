@@ -13,8 +13,8 @@
 #include <thread>
 #include <utility>
 
+#include "shiplap/device/cuda/device_pattern.hpp"
 #include "shiplap/device/cuda/gate.hpp"
-#include "shiplap/device/cuda/pattern_kernels.hpp"
 #include "shiplap/device/cuda/probe_kernels.hpp"
 #include "shiplap/device/pattern.hpp"
 
