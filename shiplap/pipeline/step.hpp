@@ -32,6 +32,7 @@ class PreparedStep {
   /// write it, or it had no place on the GPU, so that the host has it. Throws UsageError for another array, Error
   /// before the first run.
   void fetch(std::string_view array);
+  /// The plan that runs.
   const StepPlan& plan() const { return plan_; }
 
  private:

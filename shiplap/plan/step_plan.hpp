@@ -54,6 +54,10 @@ struct StepPlan {
   Bytes out{};              ///< bytes that a step copies back
   Bytes device_memory{};    ///< device memory that it uses
   Limits limits{};          ///< limits of the plan
+
+  /// What a step takes and gains, what crosses the link, and its passes, in lines of at most 80 columns (defined in
+  /// report/step_plan_section.cpp).
+  std::string explain() const;
 };
 
 /// Plans a step whose jobs have their kernels' costs and the kinds of memory of their arrays. A quick plan is not

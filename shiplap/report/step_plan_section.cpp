@@ -2,10 +2,12 @@
 
 #include <algorithm>
 
+#include "shiplap/document/text.hpp"
 #include "shiplap/report/quantity.hpp"
 #include "shiplap/report/sections.hpp"
 
-namespace shiplap::document {
+namespace shiplap {
+namespace document {
 namespace {
 
 Table table_of_passes(const StepPlanView& step) {
@@ -51,4 +53,8 @@ Section step_plan_section(const StepPlanView& step, const std::string& source) {
   return section;
 }
 
-}  // namespace shiplap::document
+}  // namespace document
+
+std::string StepPlan::explain() const { return document::text(document::step_plan_section(step_plan_view(*this))); }
+
+}  // namespace shiplap
