@@ -26,8 +26,8 @@ Estimate ratio(const Interval<Seconds>& now, const Interval<Seconds>& baseline) 
   return {value, std::max(0.0, value * (1 - below)), value * (1 + above)};
 }
 
-/// The relative difference between two runs of a sound node (`PrimitiveFamily::between_runs`). Small copies and times
-/// of the host's clock are a few microseconds.
+/// The relative difference between two runs of a sound node (`PrimitiveFamily::between_runs`). It is larger
+/// for small copies and for what the host's clock measures, because these take a few microseconds.
 double between_runs(const Figure& figure) {
   constexpr Bytes small_copy = 64_KiB;
   constexpr double of_few_microseconds = 0.25;

@@ -16,6 +16,7 @@ namespace {
 
 /// The most chunks that estimates assume.
 constexpr std::uint64_t most_assumed_chunks = 1024;
+
 /// Device memory of a chunk of this many items; homes are apart.
 Bytes size_of_chunk(const Job& job, std::uint64_t items) {
   Bytes sum;
@@ -76,8 +77,8 @@ void StepPasses::make_pass(const PassKey& key, const std::vector<bool>& at_home,
   }
 }
 
-/// The longest of copies in, copies out, kernels, and filling and draining a pipeline, for the best number of chunks
-/// of which two are in this much memory; infinite where even the smallest are too large.
+/// The longest of copies in, copies out, kernels, and filling and draining a pipeline, for the best number of chunks.
+/// Two chunks must fit in `memory`; where no number of chunks lets them, the estimate is infinite.
 Seconds StepPasses::estimate(const Job& job, Bytes memory) const {
   const LinkModel* const link = profile_.find_link(0);
   if (link == nullptr || job.cost.points.empty()) return Seconds{0};

@@ -54,7 +54,8 @@ class StepSearch {
     for (std::size_t a = 0; a < arrays_.arrays.size(); ++a) {
       const auto& [array, between] = arrays_.arrays[a];
       if (is_on_gpu(array) && between != Between::host)
-        throw UsageError(fmt::format("{}: {} is on the GPU already: say nothing of it", step_.name, array.name));
+        throw UsageError(fmt::format("{}: {} is on the GPU already: leave out `.temporary` and `.stays_on_gpu` for it",
+                                     step_.name, array.name));
       for (std::size_t p = 0; p < step_.parts.size(); ++p) {
         const auto use = flow_.role(p, a);
         if (use && between == Between::temporary && *use != Role::out && flow_.is_needed(0, a))
@@ -250,7 +251,7 @@ class StepSearch {
     return std::make_shared<const Schedule>(strategy.schedule(job, one.best->choice, one.limits));
   }
 
-  /// Predicts each pass alone with its interval. That of the step is as wide for its length.
+  /// Predicts each pass alone with its interval. The interval of the step has the same relative width as their sum.
   void add_intervals(StepPlan& plan) {
     Interval<Seconds> sum = Interval<Seconds>::exact(Seconds{0});
     for (std::size_t k = 0; k < plan.kinds.size(); ++k) {

@@ -24,8 +24,8 @@ class JoinedSchedule {
   JoinedSchedule(std::vector<Buffer> buffers, std::vector<std::string> kernels);
 
   /// Adds the ops of a part. Its kernel k is kernel `first_kernel` + k of the whole. Streams are shared by their places
-  /// in the tables, agents by their names. The part must be sound, and none of its ops allocates or is batched with one
-  /// of another part. Throws Unsupported for a graph, and for lists of blocks.
+  /// in the tables, agents by their names. The part must be sound, and must allocate no memory. Throws Unsupported for
+  /// a graph, and for ops on blocks or managed memory.
   void append(const Schedule& part, std::span<const JoinedBuffer> buffers, std::uint32_t first_kernel);
   /// Adds a part of the host. Ops of later parts that it does not concern are submitted before it, so that they run
   /// meanwhile.
