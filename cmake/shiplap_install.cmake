@@ -11,6 +11,9 @@ if(TARGET shiplap_cuda)
 endif()
 install(TARGETS ${exported} EXPORT shiplapTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(EXPORT shiplapTargets NAMESPACE shiplap:: DESTINATION ${package_dir})
+# find_package finds the build folder too.
+export(TARGETS ${exported} shiplap_flags NAMESPACE shiplap:: FILE ${PROJECT_BINARY_DIR}/shiplapTargets.cmake)
+file(COPY ${PROJECT_SOURCE_DIR}/cmake/Findhwloc.cmake DESTINATION ${PROJECT_BINARY_DIR})
 # The shared library is a component, which is installed with the others where SHIPLAP_SHARED is on.
 set(if_wanted COMPONENT shared)
 if(NOT SHIPLAP_SHARED)
@@ -25,8 +28,8 @@ endif()
 # The insides of the devices are nobody's interface: the library is used through device/open. Nor is what the rows of the
 # measuring table are written with, nor the insides of the workloads.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/shiplap DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-        FILES_MATCHING PATTERN "*.hpp" PATTERN "device/cuda" EXCLUDE PATTERN "device/virtual" EXCLUDE
-        PATTERN "measure/rows.hpp" EXCLUDE PATTERN "measure/block_points.hpp" EXCLUDE PATTERN "workload/built_in" EXCLUDE)
+        FILES_MATCHING PATTERN "*.hpp" PATTERN "shiplap.h" PATTERN "shiplap.f90" PATTERN "device/cuda" EXCLUDE PATTERN "device/virtual" EXCLUDE
+        PATTERN "shiplap/c" EXCLUDE PATTERN "measure/rows.hpp" EXCLUDE PATTERN "measure/block_points.hpp" EXCLUDE PATTERN "workload/built_in" EXCLUDE)
 
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/shiplapConfig.cmake.in
                               ${PROJECT_BINARY_DIR}/shiplapConfig.cmake INSTALL_DESTINATION ${package_dir})
@@ -41,7 +44,7 @@ if(TARGET shiplap_cuda)
 else()
   string(APPEND shiplap_pc_libraries " -lshiplap_core")
 endif()
-string(APPEND shiplap_pc_libraries " -lpthread")  # nvcc refuses -pthread
+string(APPEND shiplap_pc_libraries " -lpthread -lstdc++ -lm")  # for C and Fortran; nvcc refuses -pthread
 file(RELATIVE_PATH shiplap_pc_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 string(REGEX REPLACE "/$" "" shiplap_pc_prefix "${shiplap_pc_prefix}")
 set(shiplap_pc_requires "fmt hwloc nlohmann_json")
