@@ -148,13 +148,13 @@ TEST(PaperAnswers, say_what_is_missing_and_are_numbers_in_json) {
   EXPECT_EQ(answer(paper_answers(titan_state(5), profile), "van-werkhoven-2014", "all").words,
             "the profile has no link, or the kernel no cost");
   const PaperDirection no_gap{.latency_overhead = Seconds{0}, .per_byte = {1e-9}, .gap = Seconds{0}};
-  for (const unsigned engines : {1u, 2u})
-    for (const Json& a :
-         to_json(PredictionView{
-                     .papers = paper_answers(titan_state(5),
-                                             paper_profile({.copy_engines = engines, .h2d = no_gap, .d2h = no_gap}))})
-             .at("papers"))
+  for (const unsigned engines : {1u, 2u}) {
+    const Json written = to_json(
+        PredictionView{.papers = paper_answers(
+                           titan_state(5), paper_profile({.copy_engines = engines, .h2d = no_gap, .d2h = no_gap}))});
+    for (const Json& a : written.at("papers"))
       for (const char* key : {"printed", "answer"}) EXPECT_TRUE(!a.contains(key) || a[key]["value"].is_number()) << a;
+  }
 }
 
 }  // namespace
