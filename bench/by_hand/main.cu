@@ -1,5 +1,5 @@
 // Compares each example with the same work by hand in plain CUDA, alternating in one process, and a long stream through
-// a small budget with ideal overlap. Measures the host time of a chunk. Prints a table and writes JSON.
+// a small budget with ideal overlap, and steps of several kernels. Measures the host time of a chunk. Prints a table and writes JSON.
 //   by_hand DEVICE PROFILE|measure OUT.json [SCALE]     SCALE: 1 for the sizes of the results, less for a trial
 #include <cstdio>
 #include <cstdlib>
@@ -67,6 +67,7 @@ int main(int argc, char** argv) try {
   show(library_case(s));
   show(long_stream(s, json));
   show(small_job(s));
+  for (const Comparison& c : step_cases(s)) show(c);
   submission(s, json);
   std::printf("%s\n%s\n", json["long_stream"].dump().c_str(), json["host_cost_of_a_chunk"].dump().c_str());
   std::ofstream(argv[3]) << json.dump(1) << '\n';

@@ -83,6 +83,8 @@ Comparison library_case(const Setting&);
 Comparison long_stream(const Setting&, shiplap::Json& more);
 Comparison small_job(const Setting&);
 void submission(const Setting&, shiplap::Json& more);
+/// The comparisons of steps, in steps.cu.
+std::vector<Comparison> step_cases(const Setting&);
 /// The comparisons on several GPUs, in several_gpus.cu.
 std::vector<Comparison> several_gpus(const Setting&);
 
