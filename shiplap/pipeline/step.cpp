@@ -12,6 +12,7 @@
 #include "shiplap/pipeline/planned_job.hpp"
 #include "shiplap/profile/profile.hpp"
 #include "shiplap/schedule/schedule.hpp"
+#include "shiplap/workload/step_parts.hpp"
 
 namespace shiplap {
 namespace {
@@ -70,9 +71,10 @@ Step learned(const Node& node, Step step, const PlanOptions& options, Limits& li
 }  // namespace
 
 StepPlan plan(const Node& node, const Step& step, const PlanOptions& options) {
-  static_cast<void>(arrays_of(step));  // refuses an invalid step before kernels are measured
+  Step whole = with_whole_arrays(step);
+  static_cast<void>(arrays_of(whole));  // refuses an invalid step before kernels are measured
   Limits limits = limits_of(node, options);
-  const Step known = learned(node, step, options, limits);
+  const Step known = learned(node, std::move(whole), options, limits);
   return plan_step(profile_of(node), known, limits, options.quick);
 }
 
@@ -93,34 +95,27 @@ PreparedStep::PreparedStep(Device& device, StepPlan plan, const Step& step)
       prepared_(device, *plan_.schedule,
                 {.buffers = data_of(plan_), .kernels = bindings_of(plan_, planned_step(plan_, step))}) {}
 
-bool PreparedStep::is_kept(std::string_view array) const {
-  std::optional<bool> found;
-  for (std::size_t a = 0; a < plan_.at_home.size(); ++a) {
-    const StepArray& one = plan_.arrays.arrays[a];
-    if (one.array.name != array || one.between != Between::gpu) continue;
-    if (found) throw UsageError(fmt::format("{}: several arrays are called {}", plan_.name, array));
-    found = plan_.at_home[a];
-  }
-  if (found) return *found;
+std::size_t PreparedStep::kept(std::string_view array) const {
+  const auto found = find_array(plan_.arrays, array, plan_.name);
+  if (found && plan_.arrays.arrays[*found].between == Between::gpu) return *found;
   throw UsageError(
       fmt::format("{}: array {} does not stay on the GPU: say so with `.stays_on_gpu`", plan_.name, array));
 }
 
 void PreparedStep::changed(std::string_view array) {
-  if (is_kept(array)) prepared_.changed(array);
+  const std::size_t a = kept(array);
+  if (plan_.at_home[a]) prepared_.changed(plan_.arrays.arrays[a].array.name);
 }
 
 void PreparedStep::fetch(std::string_view array) {
-  if (is_kept(array) && is_written_by_kernels(array)) prepared_.fetch(array);
-}
-
-bool PreparedStep::is_written_by_kernels(std::string_view array) const {
-  for (const KindOfPass& kind : plan_.kinds)
-    for (std::size_t a = 0; a < kind.arrays.size(); ++a)
-      if (kind.arrays[a] && plan_.arrays.arrays[*kind.arrays[a]].array.name == array &&
-          is_written(kind.job.arrays[a].role))
-        return true;
-  return false;
+  const std::size_t a = kept(array);
+  const auto is_written_by = [&](const KindOfPass& kind) {
+    for (std::size_t i = 0; i < kind.arrays.size(); ++i)
+      if (kind.arrays[i] == a && is_written(kind.job.arrays[i].role)) return true;
+    return false;
+  };
+  if (plan_.at_home[a] && std::ranges::any_of(plan_.kinds, is_written_by))
+    prepared_.fetch(plan_.arrays.arrays[a].array.name);
 }
 
 }  // namespace shiplap

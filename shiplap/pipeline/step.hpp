@@ -36,8 +36,7 @@ class PreparedStep {
   const StepPlan& plan() const { return plan_; }
 
  private:
-  bool is_kept(std::string_view array) const;
-  bool is_written_by_kernels(std::string_view array) const;
+  std::size_t kept(std::string_view array) const;
 
   StepPlan plan_;
   Prepared prepared_;

@@ -30,11 +30,13 @@ std::vector<RegionOfHost> united(std::vector<RegionOfHost> regions) {
 
 StepFlow::StepFlow(const Step& step, const StepArrays& arrays) : step_(step), arrays_(arrays) {
   const std::size_t count = arrays.arrays.size();
+  mapped_.resize(count);
   for (std::size_t p = 0; p < step.parts.size(); ++p) {
     auto& roles = roles_.emplace_back(count);
     for (std::size_t a = 0; a < arrays.of_part[p].size(); ++a)
       if (const auto array = arrays.of_part[p][a]) {
         const Array& used = std::get<Job>(step.parts[p]).arrays[a];
+        mapped_[*array] = mapped_[*array] || used.reach.elements;
         // A mapping need not give all elements, so that earlier values may live on.
         roles[*array] = used.role == Role::out && used.reach.elements ? Role::inout : used.role;
       }
@@ -105,7 +107,7 @@ std::vector<PartFlow> StepFlow::with_homes(const std::vector<bool>& at_home) con
     on_gpu[a] = arrays_.arrays[a].between != Between::host;
     on_host[a] = !on_gpu[a];
   }
-  std::vector<PartFlow> flow(parts(), {.arrives = std::vector<bool>(count), .leaves = std::vector<bool>(count)});
+  std::vector<PartFlow> flow(parts() + 1, {.arrives = std::vector<bool>(count), .leaves = std::vector<bool>(count)});
   for (std::size_t p = 0; p < parts(); ++p) {
     if (const HostPart* const one = host(p)) {
       for (const RegionOfHost& region : regions(*one, AccessMode::read))
@@ -117,13 +119,17 @@ std::vector<PartFlow> StepFlow::with_homes(const std::vector<bool>& at_home) con
     for (std::size_t a = 0; a < count; ++a) {
       const auto use = role(p, a);
       if (!use || !at_home[a]) continue;
-      if (*use != Role::out && !on_gpu[a]) flow[p].arrives[a] = true;
+      if (mapped_[a] && !on_gpu[a]) flow[p].to_gpu.push_back(whole(a));
+      if (!mapped_[a] && *use != Role::out && !on_gpu[a]) flow[p].arrives[a] = true;
       on_gpu[a] = true;
       if (!is_written(*use)) continue;
-      flow[p].leaves[a] = is_left_to_host(p, a);
+      flow[p].leaves[a] = !mapped_[a] && is_left_to_host(p, a);
       on_host[a] = flow[p].leaves[a];
     }
   }
+  for (std::size_t a = 0; a < count; ++a)
+    if (at_home[a] && !on_host[a] && arrays_.arrays[a].between == Between::host)
+      flow[parts()].to_host.push_back(whole(a));
   return flow;
 }
 

@@ -26,7 +26,9 @@ struct PartFlow {
   std::vector<bool> arrives{};          ///< by array: its values are brought to the GPU for this kernel
   std::vector<bool> leaves{};           ///< by array: what this kernel writes is copied back
   std::vector<RegionOfHost> to_host{};  ///< what a part of the host needs of arrays that only the GPU has
-  std::vector<RegionOfHost> to_gpu{};   ///< what it writes into arrays that the GPU has
+  /// What a part of the host writes into arrays that the GPU has. For a kernel: arrays that are brought as a whole,
+  /// because kernels access parts of them.
+  std::vector<RegionOfHost> to_gpu{};
 };
 
 /// The flow of values through the parts of a step, over all repeats.
@@ -48,7 +50,9 @@ class StepFlow {
   bool is_needed(std::size_t position, std::size_t array) const { return needed_[position][array]; }
   /// What a part of the host accesses, in regions that do not touch.
   std::vector<AccessOfHost> accesses(const HostPart&) const;
-  /// What crosses the link when these arrays have a home, by position.
+  /// Whether kernels are handed parts of the array by mappings, which need not cover it.
+  bool has_mapping(std::size_t array) const { return mapped_[array]; }
+  /// What crosses the link when these arrays have a home, by position, and last what the host gets at the end.
   std::vector<PartFlow> with_homes(const std::vector<bool>& at_home) const;
 
  private:
@@ -57,10 +61,12 @@ class StepFlow {
   }
   std::vector<RegionOfHost> regions(const HostPart&, AccessMode least) const;
   bool is_left_to_host(std::size_t position, std::size_t array) const;
+  RegionOfHost whole(std::size_t array) const { return {array, {Bytes{}, arrays_.arrays[array].array.size}}; }
 
   const Step& step_;
   const StepArrays& arrays_;
   std::vector<std::vector<std::optional<Role>>> roles_;  // by part of one repeat and array
+  std::vector<bool> mapped_;                             // by array
   std::vector<std::vector<bool>> needed_;                // by position (one more than parts) and array
 };
 

@@ -52,13 +52,13 @@ class StepSearch {
   /// Throws UsageError for arrays that are not where the step says.
   void require_places() const {
     for (std::size_t a = 0; a < arrays_.arrays.size(); ++a) {
-      const auto& [array, between] = arrays_.arrays[a];
+      const auto& [array, names, between] = arrays_.arrays[a];
       if (is_on_gpu(array) && between != Between::host)
         throw UsageError(fmt::format("{}: {} is on the GPU already: leave out `.temporary` and `.stays_on_gpu` for it",
                                      step_.name, array.name));
       for (std::size_t p = 0; p < step_.parts.size(); ++p) {
         const auto use = flow_.role(p, a);
-        if (use && between == Between::temporary && *use != Role::out && flow_.is_needed(0, a))
+        if (use && between == Between::temporary && *use != Role::out && flow_.is_needed(0, a) && !flow_.has_mapping(a))
           throw UsageError(fmt::format("{}: {} is temporary, and {} reads it before a kernel has written it",
                                        step_.name, array.name, flow_.job(p)->name));
         if (use) break;
@@ -81,25 +81,20 @@ class StepSearch {
     require_places();
     std::optional<StepPlan> best;
     std::string refusal;
-    const auto consider = [&](const Layer& layer) {
+    std::vector<Layer> seen;
+    const auto consider = [&](Layer layer) {
+      const auto same = [&](const Layer& other) { return other.at_home == layer.at_home && other.ends == layer.ends; };
+      if (layer.ends.empty() || std::ranges::any_of(seen, same)) return;
       try {
         StepPlan plan = joined(layer);
         if (!best || plan.predicted.value < best->predicted.value) best = std::move(plan);
       } catch (const Unsupported& why) {
         refusal = why.what();
       }
-    };
-    std::vector<Layer> seen;
-    const auto consider_once = [&](Layer layer) {
-      const auto same = [&](const Layer& other) { return other.at_home == layer.at_home && other.ends == layer.ends; };
-      if (layer.ends.empty() || std::ranges::any_of(seen, same)) return;
-      consider(layer);
       seen.push_back(std::move(layer));
     };
-    const std::vector<bool> none(arrays_.arrays.size());
-    const Layer apart = one_by_one(none);
-    consider_once(apart);
-    for (const std::vector<bool>& homes : homes_worth_trying()) consider_once(partitioned(homes));
+    consider(one_by_one(std::vector<bool>(arrays_.arrays.size())));
+    for (const std::vector<bool>& homes : homes_worth_trying()) consider(partitioned(homes));
     if (!best) throw Unsupported(fmt::format("{}: {}", step_.name, refusal));
     if (!quick) refine(*best);
     try_graph(*best);
@@ -182,7 +177,7 @@ class StepSearch {
     std::vector<std::pair<double, std::size_t>> gains;
     for (std::size_t a = 0; a < arrays_.arrays.size(); ++a) {
       const Array& array = arrays_.arrays[a].array;
-      if (array.size.count == 0 || is_on_gpu(array) || array.blocks || has_mapping(a)) continue;
+      if (array.size.count == 0 || is_on_gpu(array) || array.blocks) continue;
       const double saved = crossing(layer, a, false) - crossing(layer, a, true);
       gains.emplace_back(saved / in_bytes(array.size), a);
     }
@@ -202,13 +197,6 @@ class StepSearch {
     for (std::size_t i = 0; i < std::min(most_sets, all.size()); ++i)
       few.push_back(all[all.size() <= most_sets ? i : i * (all.size() - 1) / (most_sets - 1)]);
     return few;
-  }
-
-  bool has_mapping(std::size_t array) const {
-    for (std::size_t p = 0; p < step_.parts.size(); ++p)
-      for (std::size_t a = 0; a < arrays_.of_part[p].size(); ++a)
-        if (arrays_.of_part[p][a] == array && std::get<Job>(step_.parts[p]).arrays[a].reach.elements) return true;
-    return false;
   }
 
   StepPlan joined(const Layer& layer) {
@@ -262,6 +250,7 @@ class StepSearch {
              sum.high + kind.predicted.high * times};
     }
     const Seconds time = plan.predicted.value;
+    if (sum.value <= Seconds{0}) return;
     plan.predicted = {time, time * (sum.low / sum.value), time * (sum.high / sum.value)};
   }
 
@@ -369,7 +358,8 @@ class StepSearch {
     kernels = kernels * static_cast<double>(step_.repeats);
     for (std::size_t a = 0; a < arrays_.arrays.size(); ++a) {
       const StepArray& one = arrays_.arrays[a];
-      if (one.between != Between::host || is_on_gpu(one.array)) continue;
+      // Nothing is known of how much of an array mappings leave out.
+      if (one.between != Between::host || is_on_gpu(one.array) || flow_.has_mapping(a)) continue;
       bool is_changed = false;
       for (std::size_t p = 0; p < step_.parts.size(); ++p) {
         const auto use = flow_.role(p, a);

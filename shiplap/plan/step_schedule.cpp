@@ -46,15 +46,16 @@ class Joiner {
       }
       const StepPass& one = plan_.passes[pass++];
       const KindOfPass& kind = plan_.kinds[one.kind];
-      bring_regions(whole, [&](const RegionOfHost& region) {
-        return std::ranges::find(kind.arrays, std::optional(region.array)) != kind.arrays.end();
-      });
+      for (std::size_t q = p; q < p + one.parts; ++q)
+        written_.insert(written_.begin(), flows[q].to_gpu.begin(), flows[q].to_gpu.end());
+      bring_regions(whole, [&](const RegionOfHost& region) { return reaches(kind, region); });
       whole.append(*of_kind_[one.kind], places(one.kind), static_cast<std::uint32_t>(one.kind));
       plan_.in += kind.in;
       plan_.out += kind.out;
       p += one.parts;
     }
     bring_regions(whole, [](const RegionOfHost&) { return true; });
+    copy_regions(whole, flows.back().to_host, false);
     Schedule joined = whole.finish();
     for (std::size_t a = 0; a < homes_.size(); ++a)
       if (plan_.at_home[a] && plan_.arrays.arrays[a].between == Between::gpu)
@@ -70,7 +71,7 @@ class Joiner {
   /// The host's memory of all arrays, the homes, and memory that passes use one after the other.
   void make_buffers() {
     for (std::size_t a = 0; a < homes_.size(); ++a) {
-      const auto& [array, between] = plan_.arrays.arrays[a];
+      const auto& [array, names, between] = plan_.arrays.arrays[a];
       const bool has_host_memory = array.data != nullptr || between != Between::temporary;
       buffers_.push_back({.name = array.name,
                           .place = place_of(array),
@@ -177,6 +178,17 @@ class Joiner {
     written_.insert(written_.end(), flow.to_gpu.begin(), flow.to_gpu.end());
   }
 
+  /// Whether kernels of the pass access any of the region. Others run beside the part of the host that writes it.
+  static bool reaches(const KindOfPass& kind, const RegionOfHost& region) {
+    for (std::size_t a = 0; a < kind.arrays.size(); ++a) {
+      if (kind.arrays[a] != region.array) continue;
+      const ByteRange reach = reach_of(kind.job, kind.job.arrays[a], {0, kind.job.items});
+      if (reach.offset < region.bytes.offset + region.bytes.length && region.bytes.offset < reach.offset + reach.length)
+        return true;
+    }
+    return false;
+  }
+
   /// Brings what the host has written to the homes, where it is asked for.
   void bring_regions(JoinedSchedule& whole, const auto& is_asked) {
     std::vector<RegionOfHost> now;
@@ -195,7 +207,7 @@ class Joiner {
   std::vector<BufferId> homes_;                             // by array; none without a home
   std::map<std::pair<bool, MemoryKind>, BufferId> shared_;  // by place (GPU or host) and kind of memory
   std::map<std::size_t, KernelId> host_kernels_;            // by part
-  std::vector<RegionOfHost> written_;                       // by the host, and not on the GPU yet
+  std::vector<RegionOfHost> written_;  // what the host has and the GPU does not have yet, where it has the array
 };
 
 }  // namespace

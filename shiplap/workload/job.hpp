@@ -101,6 +101,8 @@ struct Array {
   /// (`broadcast`, `carried`). The first run copies it to the GPU, and later ones only after `Prepared::changed`. What
   /// kernels write into it stays there until `Prepared::fetch`.
   bool kept = false;
+  /// Name of the array of a step that this is a part of; empty for an array by itself (step_parts.hpp).
+  std::string part_of{};
   /// Memory of the array's own size on the GPU besides the caller's (see Home).
   std::optional<Home> home{};
   /// Whether the kernel of a chunk writes the halo of an `out` array too, for kernels that follow it in the same launch

@@ -13,8 +13,8 @@ namespace {
 void require_inside(const Step& step, const HostPart& part, const std::vector<StepArray>& arrays) {
   for (const HostAccess& access : part.accesses) {
     const auto holds = [&](const StepArray& one) {
-      return one.array.data != nullptr && access.data >= one.array.data &&
-             access.data + access.size.count <= one.array.data + one.array.size.count;
+      return one.array.data != nullptr && access.data >= one.array.data && access.size.count <= one.array.size.count &&
+             static_cast<std::uint64_t>(access.data - one.array.data) <= one.array.size.count - access.size.count;
     };
     if (access.size.count > 0 && std::ranges::none_of(arrays, holds))
       throw UsageError(fmt::format(
@@ -37,10 +37,12 @@ void require_plain_arrays(const Step& step, const Job& job) {
     for (std::size_t b = 0; b < a; ++b)
       if (array.role != Role::scratch && job.arrays[b].role != Role::scratch && is_same_array(job.arrays[b], array) &&
           (is_written(array.role) || is_written(job.arrays[b].role)))
-        throw UsageError(
-            fmt::format("{}: {} has arrays {} and {} in one memory, and writes one of them: use one inout array, or "
-                        "separate memory",
-                        step.name, job.name, job.arrays[b].name, array.name));
+        throw UsageError(fmt::format(
+            "{}: {} has arrays {} and {} in one memory{}, and writes one of them: use one inout array, or "
+            "separate memory",
+            step.name, job.name, job.arrays[b].name, array.name,
+            array.part_of.empty() ? ""
+                                  : fmt::format(", that of {}, which other kernels use as a whole", array.part_of)));
   }
 }
 
@@ -55,9 +57,28 @@ void require_distinct_names(const Step& step, const std::vector<StepArray>& arra
 
 }  // namespace
 
+std::optional<std::size_t> find_array(const StepArrays& all, std::string_view name, std::string_view step) {
+  std::optional<std::size_t> found;
+  for (const bool by_jobs : {false, true}) {
+    for (std::size_t a = 0; a < all.arrays.size(); ++a) {
+      const auto& [array, names, between] = all.arrays[a];
+      if (by_jobs ? std::ranges::find(names, name) == names.end() : array.name != name) continue;
+      if (found)
+        throw UsageError(fmt::format("{}: several arrays are called {}: give them different names", step, name));
+      found = a;
+    }
+    if (found) return found;
+  }
+  return found;
+}
+
 StepArrays arrays_of(const Step& step) {
   if (step.repeats == 0)
     throw UsageError(fmt::format("{}: `repeated` 0: a step runs its parts at least once", step.name));
+  constexpr std::uint64_t most_parts = std::uint64_t{1} << 32;
+  if (step.repeats > most_parts / std::max<std::size_t>(1, step.parts.size()))
+    throw UsageError(fmt::format("{}: `repeated` {}: a step has at most {} parts in all repeats", step.name,
+                                 step.repeats, most_parts));
   StepArrays result;
   bool has_kernel = false;
   for (const auto& part : step.parts) {
@@ -79,18 +100,16 @@ StepArrays arrays_of(const Step& step) {
       StepArray& one = result.arrays[*indices.back()];
       if (array.kept) one.between = Between::gpu;
       one.array.kept = false;
+      if (!array.part_of.empty()) one.array.name = array.part_of;
+      if (std::ranges::find(one.names, array.name) == one.names.end()) one.names.push_back(array.name);
     }
   }
   require_distinct_names(step, result.arrays);
   if (!has_kernel) throw UsageError(fmt::format("{}: a step needs a kernel: add one with `.kernel(job)`", step.name));
   for (const auto& [name, between] : step.between) {
-    const auto known = std::ranges::find(result.arrays, name, [](const StepArray& a) { return a.array.name; });
-    if (known == result.arrays.end())
-      throw UsageError(
-          fmt::format("{}: no kernel has an array {}: name it as the first job that uses it does", step.name, name));
-    if (std::ranges::count(result.arrays, name, [](const StepArray& a) { return a.array.name; }) > 1)
-      throw UsageError(fmt::format("{}: several arrays are called {}: give them different names", step.name, name));
-    known->between = between;
+    const auto known = find_array(result, name, step.name);
+    if (!known) throw UsageError(fmt::format("{}: no kernel has an array {}", step.name, name));
+    result.arrays[*known].between = between;
   }
   for (const auto& part : step.parts)
     if (const auto* host = std::get_if<HostPart>(&part)) require_inside(step, *host, result.arrays);

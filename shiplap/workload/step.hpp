@@ -50,8 +50,8 @@ enum class Between : std::uint8_t {
   temporary,  ///< it has no values before a step and none after it
 };
 
-/// Kernels and parts of the host in their order. The kernels are those of jobs, and jobs that name the same memory
-/// share an array. A step of one kernel is that job.
+/// Kernels and parts of the host in their order. The kernels are those of jobs, and jobs that name the same memory, or
+/// overlapping parts of it (step_parts.hpp), share an array. A step of one kernel is that job.
 struct Step {
   std::string name{"step"};                          ///< "pop"
   std::vector<std::variant<Job, HostPart>> parts{};  ///< in the order of their effects
@@ -63,12 +63,14 @@ struct Step {
   Step kernel(Job job) const {
     return changed([&](Step& step) { step.parts.emplace_back(std::move(job)); });
   }
+  /// Adds a part of the host that was made elsewhere, as by exchange_part (cluster/mpi.hpp).
+  Step host(HostPart part) const {
+    return changed([&](Step& step) { step.parts.emplace_back(std::move(part)); });
+  }
   /// Adds a part of the host: `work` is called when the GPU has done what its accesses need. What it writes is copied
   /// to the GPU before a kernel reads it. Give its time where it takes long: the plan lets it run beside the GPU.
   Step host(std::string part, std::vector<HostAccess> accesses, std::function<void()> work, Seconds time = {}) const {
-    return changed([&](Step& step) {
-      step.parts.emplace_back(HostPart{std::move(part), std::move(work), std::move(accesses), time});
-    });
+    return host(HostPart{std::move(part), std::move(work), std::move(accesses), time});
   }
   /// Says that the host neither reads nor changes an array between steps. `PreparedStep::fetch` copies it back.
   Step stays_on_gpu(std::string array) const { return with(std::move(array), Between::gpu); }
@@ -98,8 +100,9 @@ inline const std::string& name_of_part(const std::variant<Job, HostPart>& part) 
 
 /// An array of a step, with all jobs that use it.
 struct StepArray {
-  Array array;                      ///< as the first job names it
-  Between between = Between::host;  ///< what becomes of it between steps
+  Array array;                       ///< as the first job names it, or as the whole that its array is a part of
+  std::vector<std::string> names{};  ///< all names that jobs have for it
+  Between between = Between::host;   ///< what becomes of it between steps
 };
 
 /// The kernels of a step with the arrays that they share.
@@ -109,8 +112,11 @@ struct StepArrays {
   std::vector<std::vector<std::optional<std::size_t>>> of_part{};
 };
 
-/// The arrays of a step. Throws UsageError for a step without kernels, an invalid job, arrays that share a part of
-/// their memory, a name in `between` that no array has, and an access of the host outside of all arrays.
+/// The arrays of a step. Throws UsageError for a step without kernels or with more than 2^32 parts in all repeats, an
+/// invalid job, a name in `between` that no array has, and an access of the host outside of all arrays.
 StepArrays arrays_of(const Step&);
+/// The index of the array with this name, or that a job calls so. nullopt when there is none. Throws UsageError, which
+/// begins with `step`, when several are called so.
+std::optional<std::size_t> find_array(const StepArrays&, std::string_view name, std::string_view step);
 
 }  // namespace shiplap
