@@ -59,14 +59,33 @@ std::vector<HaloMessage> halo_messages(const Job& job, std::span<const ItemRange
   return result;
 }
 
-namespace {
+EdgeItems items_of_edges(const Job& job, std::span<const ItemRange> shares, std::size_t rank) {
+  const ItemRange own = shares[rank];
+  std::vector<HaloMessage> messages = halo_messages(job, shares);
+  std::erase_if(messages, [&](const HaloMessage& one) { return one.from != rank && one.to != rank; });
+  // What an item reaches includes what it owns.
+  const auto is_shared = [&](std::uint64_t item) {
+    return std::ranges::any_of(messages, [&](const HaloMessage& message) {
+      const ByteRange reach = reach_of(job, job.arrays[message.array], {item, 1});
+      return reach.offset < end_of(message.bytes) && message.bytes.offset < end_of(reach);
+    });
+  };
+  ItemRange inner{own.first + own.count, 0};
+  ItemRange run{own.first, 0};
+  for (std::uint64_t item = own.first; item < own.first + own.count; ++item) {
+    if (is_shared(item))
+      run = {item + 1, 0};
+    else if (++run.count > inner.count)
+      inner = run;
+  }
+  const std::uint64_t end = inner.first + inner.count;
+  return {.first = {own.first, inner.first - own.first}, .inner = inner, .last = {end, own.first + own.count - end}};
+}
 
-Seconds time_of_bytes(Bytes sent, Bytes received, const Network& network) {
+Seconds exchange_time(Bytes sent, Bytes received, const Network& network) {
   const Bytes most = std::max(sent, received);
   return most.count == 0 ? Seconds{0} : network.latency + most / network.bandwidth;
 }
-
-}  // namespace
 
 Seconds exchange_time(std::span<const HaloMessage> messages, std::size_t rank, const Network& network) {
   Bytes sent;
@@ -75,7 +94,7 @@ Seconds exchange_time(std::span<const HaloMessage> messages, std::size_t rank, c
     if (message.from == rank) sent += message.bytes.length;
     if (message.to == rank) received += message.bytes.length;
   }
-  return time_of_bytes(sent, received, network);
+  return exchange_time(sent, received, network);
 }
 
 Seconds longest_exchange(std::span<const HaloMessage> messages, std::size_t ranks, const Network& network) {
@@ -87,7 +106,7 @@ Seconds longest_exchange(std::span<const HaloMessage> messages, std::size_t rank
   }
   Seconds longest{0};
   for (std::size_t rank = 0; rank < ranks; ++rank)
-    longest = std::max(longest, time_of_bytes(sent[rank], received[rank], network));
+    longest = std::max(longest, exchange_time(sent[rank], received[rank], network));
   return longest;
 }
 

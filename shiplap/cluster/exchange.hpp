@@ -31,6 +31,16 @@ struct HaloMessage {
 /// no rank before it do.
 std::vector<HaloMessage> halo_messages(const Job&, std::span<const ItemRange> shares);
 
+/// The items of one rank by what they share with other ranks. Consecutive: first, inner, last.
+struct EdgeItems {
+  ItemRange first;  ///< items before `inner`
+  ItemRange inner;  ///< items that neither read elements of another rank nor own elements that another rank reads
+  ItemRange last;   ///< items behind `inner`
+};
+/// Splits the items of a rank, so that the inner ones can be worked on while ranks exchange their halos. All items are
+/// in `first` where there are no inner ones between the two edges.
+EdgeItems items_of_edges(const Job&, std::span<const ItemRange> shares, std::size_t rank);
+
 /// A network between ranks as a latency and a bandwidth.
 struct Network {
   Bandwidth bandwidth;   ///< rate of large messages from one rank to another, in each direction
@@ -38,6 +48,8 @@ struct Network {
   std::string origin{};  ///< how the figures are known: "stated" or "measured"
 };
 
+/// The time of an exchange for a rank that sends and receives so many bytes; 0 without any.
+Seconds exchange_time(Bytes sent, Bytes received, const Network&);
 /// The time of an exchange for one rank: one latency, because all messages are in flight together, and the time of the
 /// bytes that the rank sends or receives, whichever are more. 0 for a rank without messages.
 Seconds exchange_time(std::span<const HaloMessage>, std::size_t rank, const Network&);

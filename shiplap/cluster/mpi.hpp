@@ -28,6 +28,7 @@
 #include "shiplap/cluster/share_job.hpp"
 #include "shiplap/cluster/share_report.hpp"
 #include "shiplap/core/error.hpp"
+#include "shiplap/workload/step.hpp"
 
 namespace shiplap {
 
@@ -233,6 +234,25 @@ inline Shares share(const Node& node, const Job& job, MPI_Comm comm, const PlanO
   return share(job, detail::gather_times(comm, *times));
 }
 
+namespace detail {
+
+/// The messages of exchange_halos that this rank sends or receives. A collective call.
+inline std::vector<BoundMessage> agreed_messages(const Job& job, const Shares& shares,
+                                                 const std::vector<LocalPart>& held, MPI_Comm comm) {
+  const auto rank = static_cast<std::size_t>(rank_in(comm));
+  const Array* lacked = lacked_array(job, shares, held, rank, comm);  // before anything that may throw
+  std::vector<BoundMessage> messages;
+  on_every_rank(comm, [&] {
+    if (lacked)
+      throw UsageError(job.name + ": this rank does not hold " + lacked->name +
+                       ", which other ranks hold: let every rank with items hold it, or none");
+    messages = bound_messages(job, shares, held, rank);
+  });
+  return messages;
+}
+
+}  // namespace detail
+
 /// Fills the halos of the distributed arrays in `held` with the elements that other ranks own. Every rank holds the
 /// elements that its items reach (elements_of_share) and has the values of those that it owns. Arrays that no rank
 /// holds are left alone. An array is in `held` on every rank with items, or on none.
@@ -242,16 +262,33 @@ inline Shares share(const Node& node, const Job& job, MPI_Comm comm, const PlanO
 /// that others hold or elements that it would send or receive, and Error when a call of MPI fails.
 inline void exchange_halos(const Job& job, const Shares& shares, const std::vector<LocalPart>& held, MPI_Comm comm) {
   const detail::ReturnedErrors returned(comm);
-  const auto rank = static_cast<std::size_t>(detail::rank_in(comm));
-  const Array* lacked = detail::lacked_array(job, shares, held, rank, comm);  // before anything that may throw
-  std::vector<detail::BoundMessage> messages;
-  detail::on_every_rank(comm, [&] {
-    if (lacked)
-      throw UsageError(job.name + ": this rank does not hold " + lacked->name +
-                       ", which other ranks hold: let every rank with items hold it, or none");
-    messages = detail::bound_messages(job, shares, held, rank);
-  });
-  detail::exchange(comm, messages);
+  detail::exchange(comm, detail::agreed_messages(job, shares, held, comm));
+}
+
+/// That exchange as a part of the host in a step (Step::host): it reads what this rank sends and writes what it
+/// receives, and takes the time that `network` gives. Kernels that touch neither run beside it (items_of_edges). A
+/// collective call, and so is each run of a step with this part: all ranks run it equally often, and where a run fails
+/// on one, the others wait until it calls MPI_Abort. The communicator and the memory outlive the runs. Throws as
+/// exchange_halos does.
+inline HostPart exchange_part(const Job& job, const Shares& shares, const std::vector<LocalPart>& held, MPI_Comm comm,
+                              const Network& network) {
+  const detail::ReturnedErrors returned(comm);
+  const std::vector<detail::BoundMessage> messages = detail::agreed_messages(job, shares, held, comm);
+  HostPart part{.name = "exchange", .work = {}};
+  std::size_t sent = 0;
+  std::size_t received = 0;
+  for (const detail::BoundMessage& message : messages) {
+    part.accesses.push_back({.data = message.data,
+                             .size = Bytes{message.size},
+                             .mode = message.is_sent ? AccessMode::read : AccessMode::write});
+    (message.is_sent ? sent : received) += message.size;
+  }
+  part.time = exchange_time(Bytes{sent}, Bytes{received}, network);
+  part.work = [messages, comm] {
+    const detail::ReturnedErrors errors(comm);
+    detail::exchange(comm, messages);
+  };
+  return part;
 }
 
 /// Gathers the results of all ranks and judges them (see share_report). A rank without items gives an empty result.

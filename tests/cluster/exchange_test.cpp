@@ -34,6 +34,45 @@ TEST(HaloMessages, are_none_without_a_halo) {
   EXPECT_THAT(halo_messages(rows_with_halo(10, 5, own_items), shares), IsEmpty());
 }
 
+bool is_items(const ItemRange& range, std::uint64_t first, std::uint64_t count) {
+  return range == ItemRange{first, count};
+}
+
+TEST(EdgeItems, are_those_that_read_or_are_read_by_other_ranks) {
+  const Job job = rows_with_halo(100, 5, halo(2, 1));
+  const std::vector<ItemRange> shares{{0, 30}, {30, 40}, {70, 30}};
+  const EdgeItems first = items_of_edges(job, shares, 0);
+  EXPECT_TRUE(is_items(first.first, 0, 0) && is_items(first.inner, 0, first.inner.count));
+  const EdgeItems middle = items_of_edges(job, shares, 1);
+  // Its two first rows read rows of the rank before, which reads its first one; two of its last rows are read behind
+  // it.
+  EXPECT_EQ(middle.first.first, 30u);
+  EXPECT_EQ(middle.last.first + middle.last.count, 70u);
+  EXPECT_EQ(middle.first.count + middle.inner.count + middle.last.count, 40u);
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> shared;  // bytes of rows 28 to 29, 30, 68 to 69 and 70
+  for (const HaloMessage& message : halo_messages(job, shares))
+    if (message.from == 1 || message.to == 1)
+      shared.emplace_back(message.bytes.offset.count, message.bytes.offset.count + message.bytes.length.count);
+  ASSERT_EQ(shared.size(), 4u);
+  for (std::uint64_t row = 30; row < 70; ++row) {
+    const ByteRange reach = reach_of(job, job.arrays[0], {row, 1});
+    bool touches = false;
+    for (const auto& [begin, end] : shared)
+      touches = touches || (reach.offset.count < end && begin < reach.offset.count + reach.length.count);
+    const bool is_inner = row >= middle.inner.first && row < middle.inner.first + middle.inner.count;
+    EXPECT_EQ(is_inner, !touches) << row;
+  }
+}
+
+TEST(EdgeItems, are_none_without_another_rank_and_all_of_a_thin_share) {
+  const Job job = rows_with_halo(10, 5, halo(1, 1));
+  const std::vector<ItemRange> alone{{0, 10}};
+  EXPECT_TRUE(is_items(items_of_edges(job, alone, 0).inner, 0, 10));
+  const std::vector<ItemRange> thin{{0, 4}, {4, 2}, {6, 4}};
+  const EdgeItems edges = items_of_edges(job, thin, 1);
+  EXPECT_TRUE(is_items(edges.first, 4, 2) && edges.inner.count == 0 && edges.last.count == 0);
+}
+
 /// Every byte that a rank reaches and does not own comes from the rank that owns it, once.
 void expect_complete(const Job& job, const std::vector<ItemRange>& shares) {
   const auto messages = halo_messages(job, shares);
