@@ -44,6 +44,7 @@ NB_MODULE(_core, m) {
   shiplap::python::bind_job(m);
   shiplap::python::bind_node(m);
   shiplap::python::bind_plan(m);
+  shiplap::python::bind_step(m);
   shiplap::python::bind_adaptive(m);
   shiplap::python::bind_advise(m);
 }

@@ -27,6 +27,7 @@ from shiplap._job import Job, Reach, blocks, halo, mapped_by, strided
 from shiplap._move import move, move_back
 from shiplap._node import Movers, Node, default_node, devices, pinned_empty, profiles
 from shiplap._plan import Plan, Prepared, Report
+from shiplap._step import PreparedStep, Step, StepPlan
 
 __all__ = [
     "Adaptive",
@@ -40,8 +41,11 @@ __all__ = [
     "Node",
     "Plan",
     "Prepared",
+    "PreparedStep",
     "Reach",
     "Report",
+    "Step",
+    "StepPlan",
     "Stream",
     "TimedOut",
     "Unsupported",

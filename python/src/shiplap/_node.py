@@ -30,6 +30,7 @@ from shiplap._core import UsageError
 from shiplap._job import Job, require_job
 from shiplap._plan import Plan
 from shiplap._show import SECONDS, Table, object_of, preformatted
+from shiplap._step import Step, StepPlan, require_step
 
 
 def devices() -> dict[str, str]:
@@ -266,6 +267,35 @@ class Node:
         if self.has_gpu and not quick:
             job = job._started(self._core, options.device_memory)
         return Plan(_core.plan(self._core, job._core, options), job._on_gpu())
+
+    def plan_step(
+        self, step: Step, *, device_memory: int = 0, check_reach: bool = False, quick: bool = False
+    ) -> StepPlan:
+        """Plan a step as a whole: which kernels a chunk passes through on the GPU, and which arrays stay there.
+
+        Parameters
+        ----------
+        device_memory
+            Most bytes of device memory that the step may use; 0 for as much as the node allows.
+        check_reach
+            Whether a few chunks run one by one, to find a kernel that accesses what its job does not declare.
+        quick
+            Whether to plan within milliseconds, from the bytes of the jobs alone: no kernel is measured.
+
+        Raises
+        ------
+        UsageError
+            For an invalid step or option.
+        Unsupported
+            When a kernel cannot be run under the limits.
+        """
+        return require_step(step)._planned(
+            self._core,
+            self.has_gpu,
+            whole("device_memory", device_memory),
+            flag("check_reach", check_reach),
+            flag("quick", quick),
+        )
 
     def movers(
         self,
