@@ -28,6 +28,7 @@ const std::map<std::string, std::vector<std::string>, std::less<>> rule{
     {"other_tools", {"profile", "schedule"}},
     {"pipeline", {"device", "plan", "strategy", "workload", "schedule", "profile", "measure", "other_tools"}},
     {"cluster", {"pipeline", "plan", "strategy", "workload", "schedule", "profile", "device"}},
+    {"c", {"device", "pipeline", "plan", "workload", "schedule", "profile"}},
     {"evaluate", {"device", "pipeline", "plan", "strategy", "workload", "model", "sim", "schedule", "profile"}},
     {"emit", {"strategy", "schedule", "workload"}},
     {"advise", {"sim", "schedule", "profile"}},
@@ -80,6 +81,8 @@ const std::map<std::string, std::vector<std::string>, std::less<>> rule{
 constexpr std::string_view opener = "shiplap/device/open.cpp";
 /// For programs that use the library.
 constexpr std::string_view umbrella = "shiplap/shiplap.hpp";
+/// For those that call C.
+constexpr std::string_view c_interface = "shiplap/shiplap.h";
 
 /// Why a file outside the library may not include `name`, or "". The programs of the project share cli/, and only the
 /// program in experiments/program/ stands on both cli/ and experiments/.
@@ -155,6 +158,7 @@ std::string without_comments(std::string_view text) {
 std::string why_not(const std::string& path, const std::string& room, const std::string& name) {
   const std::string target = room_of(name);
   if (name == umbrella) return room.empty() ? "" : "the rooms do not include what is made of them";
+  if (name == c_interface) return room == "c" ? "" : "the rooms do not include what is made of them";
   if (target.empty()) return "no room of shiplap";
   // Each device is known to itself and to the opener alone: nothing that plans, reports or runs a command links CUDA.
   const bool is_device = target == "device/cuda" || target == "device/virtual";
