@@ -138,3 +138,30 @@ def test_a_function_of_the_host_that_knows_its_step_leaves_nothing_behind(node):
     del model, step
     gc.collect()
     assert gone() is None
+
+
+@pytest.mark.gpu
+def test_a_step_of_kernels_in_pytorch_computes_what_numpy_computes(gpu):
+    torch = pytest.importorskip("torch")
+
+    def smooth_on_gpu(chunk, u, v):
+        above = [u[:1]] if chunk.first == 0 else []
+        below = [u[-1:]] if chunk.first + chunk.count == ROWS else []
+        wide = torch.cat([*above, u, *below])
+        v.copy_(0.25 * wide[:-2] + 0.5 * wide[1:-1] + 0.25 * wide[2:])
+
+    def job(source: str, u: np.ndarray, to: str, v: np.ndarray) -> shiplap.Job:
+        found = shiplap.Job(ROWS, source + to).in_(source, u, shiplap.halo(1, 1)).out(to, v)
+        return found.kernel(smooth_on_gpu, arrays="torch")
+
+    u, v = some(gpu)
+    right = expected(u, 2)
+    step = shiplap.Step("diffusion").kernel(job("u", u, "v", v)).kernel(job("v", v, "u", u))
+
+    def halve() -> None:
+        u[0] *= 0.5
+
+    prepared = gpu.plan_step(step.host("halve", halve, writes=[u[0]]).temporary("v")).prepare()
+    prepared.run()
+    prepared.run()
+    np.testing.assert_allclose(u, right, rtol=1e-12)
