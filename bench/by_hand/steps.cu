@@ -253,7 +253,7 @@ Comparison diffusion(const Setting& s, bool fits) {
   Comparison result = compare_step(
       s, std::string("512 diffusion steps, ") + (fits ? "fits" : "half fits"), ways, step,
       shiplap::Bytes{fits ? 0 : size * sizeof(float)}, reset,
-      [&] {  // both ways compute the same bits
+      [&] {  // the way by hand and the step compute the same bits
         if (expected.empty()) expected.assign(u.elements.begin(), u.elements.end());
         return std::ranges::equal(u.elements, expected) && std::abs(expected[size / 2 + columns / 2]) < 977;
       },

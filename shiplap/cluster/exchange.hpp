@@ -48,7 +48,7 @@ struct Network {
   std::string origin{};  ///< how the figures are known: "stated" or "measured"
 };
 
-/// The time of an exchange for a rank that sends and receives so many bytes; 0 without any.
+/// The time of an exchange for a rank that sends `sent` and receives `received` bytes; 0 without any.
 Seconds exchange_time(Bytes sent, Bytes received, const Network&);
 /// The time of an exchange for one rank: one latency, because all messages are in flight together, and the time of the
 /// bytes that the rank sends or receives, whichever are more. 0 for a rank without messages.

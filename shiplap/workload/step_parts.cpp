@@ -16,7 +16,7 @@ namespace {
 struct Whole {
   std::byte* begin;
   std::byte* end;
-  std::string name{};  ///< of the largest array
+  std::string name{};  ///< name of the largest array
   Bytes largest{};
 };
 

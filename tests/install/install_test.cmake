@@ -33,6 +33,8 @@ foreach(header IN LISTS headers)
       endif()
     elseif(header STREQUAL "shiplap/cluster/mpi.hpp" AND line MATCHES "<mpi\\.h>")
       # This header is for programs that have an MPI; no other includes it.
+    elseif(header STREQUAL "shiplap/shiplap.h" AND line MATCHES "<std(def|int)\\.h>")
+      # C's own.
     elseif(NOT line MATCHES "<([a-z_]+|nlohmann/json(_fwd)?\\.hpp)>")
       message(FATAL_ERROR "${header} has ${line}, which is neither C++'s own nor of a package that users get")
     endif()
