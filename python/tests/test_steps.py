@@ -18,7 +18,7 @@ def smoothed(u: np.ndarray) -> np.ndarray:
 
 
 def smooth(chunk, u, v):
-    """Write what `smoothed` gives for the rows of a chunk; `u` begins a row before, except at the first."""
+    """Write into `v` what `smoothed` gives for the rows of a chunk; `u` begins a row before, except at the first."""
     rows = np.arange(chunk.first, chunk.first + chunk.count)
     begin = max(0, chunk.first - 1)
     at = [np.clip(rows + shift, 0, ROWS - 1) - begin for shift in (-1, 0, 1)]
@@ -26,7 +26,9 @@ def smooth(chunk, u, v):
 
 
 def smoothing(source: str, u: np.ndarray, to: str, v: np.ndarray) -> shiplap.Job:
-    return shiplap.Job(ROWS, f"{source}{to}").in_(source, u, shiplap.halo(1, 1)).out(to, v).host_kernel(smooth)
+    job = shiplap.Job(ROWS, f"{source}{to}").in_(source, u, shiplap.halo(1, 1)).out(to, v)
+    # The parameters of a kernel are the names of its arrays.
+    return job.host_kernel(smooth if source == "u" else lambda chunk, v, u: smooth(chunk, v, u))
 
 
 def some(node: shiplap.Node) -> tuple[np.ndarray, np.ndarray]:
@@ -152,7 +154,8 @@ def test_a_step_of_kernels_in_pytorch_computes_what_numpy_computes(gpu):
 
     def job(source: str, u: np.ndarray, to: str, v: np.ndarray) -> shiplap.Job:
         found = shiplap.Job(ROWS, source + to).in_(source, u, shiplap.halo(1, 1)).out(to, v)
-        return found.kernel(smooth_on_gpu, arrays="torch")
+        back = lambda chunk, v, u: smooth_on_gpu(chunk, v, u)  # noqa: E731
+        return found.kernel(smooth_on_gpu if source == "u" else back, arrays="torch")
 
     u, v = some(gpu)
     right = expected(u, 2)
