@@ -7,7 +7,6 @@
 #include <cstdlib>
 #include <iostream>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -110,18 +109,16 @@ void run_steps(std::uint64_t rows, std::uint64_t columns, unsigned pairs, const 
   const shiplap::Network network = ranks > 1 ? shiplap::measure_network(MPI_COMM_WORLD) : shiplap::Network{};
   const shiplap::EdgeItems edges = shiplap::items_of_edges(there, shares.items, static_cast<std::size_t>(rank));
   shiplap::Step pair{"two time steps"};
-  for (const auto& [job, next, result, view] : {std::tuple{&there, &back, "v", v}, std::tuple{&back, &there, "u", u}}) {
-    const auto add = [&](const shiplap::ItemRange& items) {
-      const std::vector held{shiplap::local_part("u", u), shiplap::local_part("v", v)};
-      if (items.count > 0) pair = pair.kernel(shiplap::job_of_share(*job, items, held));
-    };
-    add(edges.first);
-    add(edges.last);
-    if (ranks > 1)
-      pair = pair.host(
-          shiplap::exchange_part(*next, shares, {shiplap::local_part(result, view)}, MPI_COMM_WORLD, network));
-    add(edges.inner);
-  }
+  const shiplap::LocalPart of_u = shiplap::local_part("u", u);
+  const shiplap::LocalPart of_v = shiplap::local_part("v", v);
+  const auto add = [&](const shiplap::Job& job, const shiplap::Job& next, const shiplap::LocalPart& written) {
+    for (const shiplap::ItemRange& items : {edges.first, edges.last})
+      if (items.count > 0) pair = pair.kernel(shiplap::job_of_share(job, items, {of_u, of_v}));
+    if (ranks > 1) pair = pair.host(shiplap::exchange_part(next, shares, {written}, MPI_COMM_WORLD, network));
+    if (edges.inner.count > 0) pair = pair.kernel(shiplap::job_of_share(job, edges.inner, {of_u, of_v}));
+  };
+  add(there, back, of_v);
+  add(back, there, of_u);
   pair = pair.stays_on_gpu("u").stays_on_gpu("v");
 
   shiplap::PreparedStep prepared(*gpu, shiplap::plan(node, pair), pair);
