@@ -1,5 +1,6 @@
 // Compares each example with the same work by hand in plain CUDA, alternating in one process, and a long stream through
-// a small budget with ideal overlap, and steps of several kernels. Measures the host time of a chunk. Prints a table and writes JSON.
+// a small budget with ideal overlap, and steps of several kernels. Measures the host time of a chunk. Prints a table
+// and writes JSON.
 //   by_hand DEVICE PROFILE|measure OUT.json [SCALE]     SCALE: 1 for the sizes of the results, less for a trial
 #include <cstdio>
 #include <cstdlib>

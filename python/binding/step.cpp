@@ -67,8 +67,8 @@ PyStepPlan plan_of(const PyNode& node, const PyStep& step, std::uint64_t device_
   PyStepPlan result{.node = node, .step = step, .plan = {}};
   with_python_errors([&] {
     const GilReleased released;
-    result.plan = plan(node.node, step.step,
-                       {.device_memory = Bytes{device_memory}, .check_reach = check_reach, .quick = quick});
+    result.plan =
+        plan(node.node, step.step, {.device_memory = Bytes{device_memory}, .check_reach = check_reach, .quick = quick});
   });
   return result;
 }
