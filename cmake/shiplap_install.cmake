@@ -62,6 +62,7 @@ if(TARGET shiplap_shared)
   if(TARGET shiplap_cuda)
     string(APPEND shiplap_pc_libraries " -L${CUDAToolkit_LIBRARY_DIR} -lcudart")
   endif()
+  string(APPEND shiplap_pc_libraries " -lstdc++")  # of kernels, in programs in C and Fortran
   configure_file(${PROJECT_SOURCE_DIR}/cmake/shiplap.pc.in ${PROJECT_BINARY_DIR}/shared/shiplap.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/shared/shiplap.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig ${if_wanted})
 endif()

@@ -98,13 +98,19 @@ module shiplap
   type :: shiplap_job
     private
     type(c_ptr) :: handle = c_null_ptr
+    character(len=:), allocatable :: name
+    integer(int64) :: items = 0
+    character(len=:), allocatable :: cut_elsewhere  !< the array whose last dimension is no multiple of the items
   contains
-    procedure, public :: create => job_create
+    !> call job%create("state", levels): makes a job of this number of items.
+    generic, public :: create => create_int32, create_int64
+    procedure, private :: create_int32, create_int64
     procedure, public :: destroy => job_destroy
     !> call job%array("t", shiplap_in, t): adds an array of any rank.
     generic, public :: array => array_real32, array_real64, array_int32, array_int64
     procedure, private :: array_real32, array_real64, array_int32, array_int64
-    procedure, public :: scratch => job_scratch
+    generic, public :: scratch => scratch_int32, scratch_int64
+    procedure, private :: scratch_int32, scratch_int64
     procedure, public :: halo => job_halo
     procedure, public :: map => job_map
     procedure, public :: keep => job_keep
@@ -382,17 +388,26 @@ contains
     call get_text(c_device(node%handle), text)
   end function
 
-  !> Makes a job of `items` items.
-  subroutine job_create(job, name, items, status)
+  subroutine create_int32(job, name, items, status)
     class(shiplap_job), intent(inout) :: job
     character(*), intent(in) :: name
-    integer, intent(in) :: items
+    integer(int32), intent(in) :: items
+    integer, intent(out), optional :: status
+    call job%create(name, int(items, int64), status)
+  end subroutine
+  subroutine create_int64(job, name, items, status)
+    class(shiplap_job), intent(inout) :: job
+    character(*), intent(in) :: name
+    integer(int64), intent(in) :: items
     integer, intent(out), optional :: status
     call job%destroy()
     if (items < 1) then
-      call refuse("shiplap: a job has at least one item", status)
+      call refuse(name // " has no items: give it at least one", status)
       return
     end if
+    job%name = name
+    job%items = items
+    job%cut_elsewhere = ""
     call finish(c_job_create(job%handle, c_text(name), int(items, c_int64_t)), status)
   end subroutine
 
@@ -402,21 +417,37 @@ contains
     job%handle = c_null_ptr
   end subroutine
 
-  subroutine add_array(job, name, role, data, elements, bytes, contiguous, status)
+  subroutine add_array(job, name, role, data, elements, last, bytes, contiguous, status)
     class(shiplap_job), intent(inout) :: job
     character(*), intent(in) :: name
     integer(c_int), intent(in) :: role
     type(c_ptr), intent(in) :: data
-    integer(c_int64_t), intent(in) :: elements
+    integer(c_int64_t), intent(in) :: elements, last
     integer, intent(in) :: bytes
     logical, intent(in) :: contiguous
     integer, intent(out), optional :: status
-    if (.not. contiguous .or. elements < 0 .or. bytes < 1) then
-      call refuse("shiplap: an array of a job is contiguous, and has a number of elements", status)
-      return
+    if (.not. allocated(job%name)) then
+      call refuse("array " // name // " is added to a job that is not created: call job%create first", status)
+    else if (.not. contiguous) then
+      call refuse(job%name // ": array " // name // " is not contiguous: give the whole array", status)
+    else if (elements < 1 .or. bytes < 1) then
+      call refuse(job%name // ": array " // name // " has no elements, or is not allocated", status)
+    else
+      if (role <= shiplap_inout .and. mod(last, job%items) /= 0 .and. mod(job%items, last) /= 0) job%cut_elsewhere = name
+      call finish(c_job_array(job%handle, c_text(name), role, data, elements, int(bytes, c_size_t)), status)
     end if
-    call finish(c_job_array(job%handle, c_text(name), role, data, elements, int(bytes, c_size_t)), status)
   end subroutine
+
+  !> Whether the items are those of the last dimension of each array, or equal parts or groups of them.
+  logical function is_cut_at_items(job, status)
+    class(shiplap_job), intent(in) :: job
+    integer, intent(out), optional :: status
+    is_cut_at_items = .true.
+    if (.not. allocated(job%cut_elsewhere)) return
+    is_cut_at_items = len(job%cut_elsewhere) == 0
+    if (.not. is_cut_at_items) call refuse(job%name // ": the last dimension of " // job%cut_elsewhere // &
+      " and the items do not divide each other: items are what the last dimension counts, or give a mapping", status)
+  end function
 
   subroutine array_real32(job, name, role, array, status)
     class(shiplap_job), intent(inout) :: job
@@ -424,7 +455,8 @@ contains
     integer(c_int), intent(in) :: role
     real(real32), target, intent(in) :: array(..)
     integer, intent(out), optional :: status
-    call add_array(job, name, role, c_loc(array), size(array, kind=c_int64_t), 4, is_contiguous(array), status)
+    call add_array(job, name, role, c_loc(array), size(array, kind=c_int64_t), &
+                   last_extent(shape(array, kind=c_int64_t)), 4, is_contiguous(array), status)
   end subroutine
   subroutine array_real64(job, name, role, array, status)
     class(shiplap_job), intent(inout) :: job
@@ -432,7 +464,8 @@ contains
     integer(c_int), intent(in) :: role
     real(real64), target, intent(in) :: array(..)
     integer, intent(out), optional :: status
-    call add_array(job, name, role, c_loc(array), size(array, kind=c_int64_t), 8, is_contiguous(array), status)
+    call add_array(job, name, role, c_loc(array), size(array, kind=c_int64_t), &
+                   last_extent(shape(array, kind=c_int64_t)), 8, is_contiguous(array), status)
   end subroutine
   subroutine array_int32(job, name, role, array, status)
     class(shiplap_job), intent(inout) :: job
@@ -440,7 +473,8 @@ contains
     integer(c_int), intent(in) :: role
     integer(int32), target, intent(in) :: array(..)
     integer, intent(out), optional :: status
-    call add_array(job, name, role, c_loc(array), size(array, kind=c_int64_t), 4, is_contiguous(array), status)
+    call add_array(job, name, role, c_loc(array), size(array, kind=c_int64_t), &
+                   last_extent(shape(array, kind=c_int64_t)), 4, is_contiguous(array), status)
   end subroutine
   subroutine array_int64(job, name, role, array, status)
     class(shiplap_job), intent(inout) :: job
@@ -448,26 +482,37 @@ contains
     integer(c_int), intent(in) :: role
     integer(int64), target, intent(in) :: array(..)
     integer, intent(out), optional :: status
-    call add_array(job, name, role, c_loc(array), size(array, kind=c_int64_t), 8, is_contiguous(array), status)
+    call add_array(job, name, role, c_loc(array), size(array, kind=c_int64_t), &
+                   last_extent(shape(array, kind=c_int64_t)), 8, is_contiguous(array), status)
   end subroutine
 
   !> Adds memory on the GPU for the kernel of a chunk: `elements` elements of `bytes` bytes for all items together.
-  subroutine job_scratch(job, name, elements, bytes, status)
+  subroutine scratch_int32(job, name, elements, bytes, status)
     class(shiplap_job), intent(inout) :: job
     character(*), intent(in) :: name
-    integer, intent(in) :: elements, bytes
+    integer(int32), intent(in) :: elements
+    integer, intent(in) :: bytes
     integer, intent(out), optional :: status
-    call add_array(job, name, shiplap_scratch, c_null_ptr, int(elements, c_int64_t), bytes, .true., status)
+    call job%scratch(name, int(elements, int64), bytes, status)
+  end subroutine
+  subroutine scratch_int64(job, name, elements, bytes, status)
+    class(shiplap_job), intent(inout) :: job
+    character(*), intent(in) :: name
+    integer(int64), intent(in) :: elements
+    integer, intent(in) :: bytes
+    integer, intent(out), optional :: status
+    call add_array(job, name, shiplap_scratch, c_null_ptr, elements, 1_c_int64_t, bytes, .true., status)
   end subroutine
 
-  !> Says that the kernel reads what `before` items before its chunk and `after` items behind it own of an array too.
+  !> Says that the kernel reads what `before` items before its chunk and `after` items behind it own of an array too. At
+  !> the ends of the array there are none.
   subroutine job_halo(job, array, before, after, status)
     class(shiplap_job), intent(inout) :: job
     character(*), intent(in) :: array
     integer, intent(in) :: before, after
     integer, intent(out), optional :: status
     if (before < 0 .or. after < 0) then
-      call refuse("shiplap: a halo has 0 items or more on each side", status)
+      call refuse("a halo of " // array // " has 0 items or more on each side", status)
       return
     end if
     call finish(c_job_halo(job%handle, c_text(array), int(before, c_int64_t), int(after, c_int64_t)), status)
@@ -480,6 +525,9 @@ contains
     procedure(shiplap_mapping) :: mapping
     type(c_ptr), intent(in), optional :: user
     integer, intent(out), optional :: status
+    if (allocated(job%cut_elsewhere)) then
+      if (job%cut_elsewhere == array) job%cut_elsewhere = ""
+    end if
     call finish(c_job_map(job%handle, c_text(array), c_funloc(mapping), given_user(user)), status)
   end subroutine
 
@@ -497,6 +545,7 @@ contains
     procedure(shiplap_kernel) :: kernel
     type(c_ptr), intent(in), optional :: user
     integer, intent(out), optional :: status
+    if (.not. is_cut_at_items(job, status)) return
     call finish(c_job_gpu_kernel(job%handle, c_funloc(kernel), given_user(user)), status)
   end subroutine
 
@@ -506,6 +555,7 @@ contains
     procedure(shiplap_kernel) :: kernel
     type(c_ptr), intent(in), optional :: user
     integer, intent(out), optional :: status
+    if (.not. is_cut_at_items(job, status)) return
     call finish(c_job_host_kernel(job%handle, c_funloc(kernel), given_user(user)), status)
   end subroutine
 
@@ -572,7 +622,7 @@ contains
     integer, intent(in) :: times
     integer, intent(out), optional :: status
     if (times < 1) then
-      call refuse("shiplap: a step runs its parts at least once", status)
+      call refuse("a step runs its parts at least once, not 0 times or less", status)
       return
     end if
     call finish(c_step_repeat(step%handle, int(times, c_int64_t)), status)
@@ -683,10 +733,18 @@ contains
     integer, intent(in) :: n, element_size
     type(chunk_part) :: part
     type(chunk_part), pointer :: parts(:)
-    if (n < 1 .or. n > chunk%array_count) error stop "shiplap_elements: the job has no array of this number"
+    character(len=120) :: why
+    if (n < 1 .or. n > chunk%array_count) then
+      write (why, "(a,i0,a,i0)") "a kernel asks for array ", n, " of a job, which has ", chunk%array_count
+      error stop why
+    end if
     call c_f_pointer(chunk%arrays, parts, [chunk%array_count])
     part = parts(n)
-    if (part%element_size /= element_size) error stop "shiplap_elements: the pointer has elements of another size"
+    if (part%element_size /= element_size) then
+      write (why, "(a,i0,a,i0,a,i0,a)") "array ", n, " has elements of ", part%element_size, " bytes, and the pointer of ", &
+        element_size, ": take a pointer of the array's type"
+      error stop why
+    end if
   end function
 
   subroutine elements_real32(chunk, n, elements)
@@ -736,7 +794,7 @@ contains
     logical, intent(in) :: contiguous
     integer(c_int), intent(in) :: writes
     type(shiplap_access) :: access
-    if (.not. contiguous) error stop "shiplap: a part of the host accesses elements that are not contiguous"
+    if (.not. contiguous) error stop "what a part of the host reads or writes is contiguous: give it in contiguous pieces"
     access = shiplap_access(data, bytes, writes)
   end function
 
@@ -784,6 +842,12 @@ contains
       error stop why
     end if
   end subroutine
+
+  pure integer(c_int64_t) function last_extent(extents)
+    integer(c_int64_t), intent(in) :: extents(:)
+    last_extent = 1
+    if (size(extents) > 0) last_extent = max(1_c_int64_t, extents(size(extents)))
+  end function
 
   subroutine refuse(why, status)
     character(*), intent(in) :: why

@@ -104,7 +104,11 @@ shiplap_status shiplap_job_array(shiplap_job* job, const char* name, shiplap_rol
 }
 
 shiplap_status shiplap_job_halo(shiplap_job* job, const char* array, uint64_t before, uint64_t after) {
-  return guarded([&] { array_of(job, array).reach = halo(before, after); });
+  return guarded([&] {
+    Array& read = array_of(job, array);
+    if (stays(read.role)) throw UsageError("array " + read.name + " is read as a whole, so it has no halo");
+    read.reach = halo(before, after);
+  });
 }
 
 shiplap_status shiplap_job_map(shiplap_job* job, const char* array, shiplap_mapping mapping, void* user) {

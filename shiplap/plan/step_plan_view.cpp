@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <ranges>
+#include <span>
 
 #include "shiplap/core/formats.hpp"
 #include "shiplap/core/record.hpp"
@@ -35,9 +37,42 @@ void describe(V& v, R& step) {
   v.field("in", step.in, "bytes that a step copies to the GPU");
   v.field("out", step.out, "bytes that a step copies back");
   v.field("device_memory", step.device_memory, "device memory that it uses");
+  v.field("host_parts", step.host_parts, "names of the parts of the host, in their order");
+  v.field("repeats", step.repeats, "how often all parts run in a step", one_or_more<std::uint64_t>);
   v.field("passes", step.passes, "kinds of passes, in the order of their first one");
   v.field("arrays", step.arrays, "arrays of the step");
 }
+
+namespace {
+
+std::string joined(std::span<const std::string> names) {
+  std::string all;
+  for (const std::string& name : names) all += (all.empty() ? "" : "+") + name;
+  return all;
+}
+
+/// "a+b" of a and b, "(a+b) x3+a" of a, b, a, b, a, b and a.
+std::string folded(std::span<const std::string> names) {
+  for (std::size_t period = 1; 2 * period <= names.size(); ++period) {
+    const auto is_as_before = [&](std::size_t i) { return names[i] == names[i - period]; };
+    if (!std::ranges::all_of(std::views::iota(period, names.size()), is_as_before)) continue;
+    const std::size_t times = names.size() / period;
+    const std::string rest = joined(names.subspan(times * period));
+    return (period == 1 ? names[0] : "(" + joined(names.first(period)) + ")") + " x" + std::to_string(times) +
+           (rest.empty() ? "" : "+" + rest);
+  }
+  return joined(names);
+}
+
+std::string kernels_of(const StepPlan& plan, std::size_t kind) {
+  const StepPass& first = *std::ranges::find(plan.passes, kind, &StepPass::kind);
+  std::vector<std::string> names;
+  for (std::size_t p = first.first; p < first.first + first.parts; ++p)
+    names.push_back(plan.parts[p % plan.parts.size()]);
+  return folded(names);
+}
+
+}  // namespace
 
 StepPlanView step_plan_view(const StepPlan& plan) {
   StepPlanView view{.name = plan.name,
@@ -49,13 +84,16 @@ StepPlanView step_plan_view(const StepPlan& plan) {
                     .device_memory = plan.device_memory};
   for (std::size_t k = 0; k < plan.kinds.size(); ++k) {
     const KindOfPass& kind = plan.kinds[k];
-    view.passes.push_back({.kernels = kind.job.name,
+    view.passes.push_back({.kernels = kernels_of(plan, k),
                            .times = static_cast<std::uint64_t>(std::ranges::count(plan.passes, k, &StepPass::kind)),
                            .choice = to_string(kind.choice),
                            .predicted = kind.predicted,
                            .in = kind.in,
                            .out = kind.out});
   }
+  for (const std::size_t number : plan.kernels)
+    if (number >= plan.kinds.size()) view.host_parts.push_back(plan.parts[number - plan.kinds.size()]);
+  view.repeats = plan.repeats;
   for (std::size_t a = 0; a < plan.arrays.arrays.size(); ++a) {
     const Array& array = plan.arrays.arrays[a].array;
     view.arrays.push_back({.name = array.name, .size = array.size, .on_gpu = bool(plan.at_home[a])});

@@ -13,7 +13,7 @@ namespace shiplap {
 
 /// Passes of one kind.
 struct PassView {
-  std::string kernels{};          ///< names of the kernels, as in "state+buoydiff"
+  std::string kernels{};          ///< names of the kernels, as in "state+buoydiff" or "(there+back) x8"
   std::uint64_t times = 1;        ///< how many passes of a step are of this kind
   std::string choice{};           ///< how each is cut
   Interval<Seconds> predicted{};  ///< predicted time of one alone
@@ -30,15 +30,17 @@ struct StepArrayView {
 
 /// A planned step.
 struct StepPlanView {
-  std::string name{};                   ///< name of the step
-  Interval<Seconds> predicted{};        ///< predicted time of a step
-  Seconds part_by_part{0};              ///< its kernels one after the other, each planned alone; 0: not asked
-  Seconds bound{0};                     ///< no way to run it takes less
-  Bytes in{};                           ///< bytes that a step copies to the GPU
-  Bytes out{};                          ///< bytes that a step copies back
-  Bytes device_memory{};                ///< device memory that it uses
-  std::vector<PassView> passes{};       ///< in the order of their first one
-  std::vector<StepArrayView> arrays{};  ///< in the order of the step
+  std::string name{};                     ///< name of the step
+  Interval<Seconds> predicted{};          ///< predicted time of a step
+  Seconds part_by_part{0};                ///< its kernels one after the other, each planned alone; 0: not asked
+  Seconds bound{0};                       ///< no way to run it takes less
+  Bytes in{};                             ///< bytes that a step copies to the GPU
+  Bytes out{};                            ///< bytes that a step copies back
+  Bytes device_memory{};                  ///< device memory that it uses
+  std::vector<std::string> host_parts{};  ///< names of the parts of the host, in their order
+  std::uint64_t repeats = 1;              ///< how often all parts run in a step
+  std::vector<PassView> passes{};         ///< in the order of their first one
+  std::vector<StepArrayView> arrays{};    ///< in the order of the step
 };
 
 StepPlanView step_plan_view(const StepPlan&);      ///< what is shown of a plan

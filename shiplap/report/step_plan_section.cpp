@@ -27,8 +27,17 @@ std::string places_of(const StepPlanView& step) {
   std::string there;
   for (const StepArrayView& array : step.arrays)
     if (array.on_gpu) there += (there.empty() ? "" : ", ") + array.name;
-  return there.empty() ? "Every array passes through the GPU in chunks."
-                       : fmt::format("On the GPU as a whole: {}. Other arrays pass through it in chunks.", there);
+  if (there.empty()) return "Every array passes through the GPU in chunks.";
+  return fmt::format(
+      "On the GPU as a whole: {}.{}", there,
+      std::ranges::all_of(step.arrays, &StepArrayView::on_gpu) ? "" : " Other arrays pass through it in chunks.");
+}
+
+std::string parts_of_host(const StepPlanView& step) {
+  std::string names;
+  for (const std::string& name : step.host_parts) names += (names.empty() ? "" : ", ") + name;
+  return fmt::format("Between passes the host runs {}{}.", names,
+                     step.repeats > 1 ? fmt::format(", {} times in a step", step.repeats) : "");
 }
 
 }  // namespace
@@ -49,6 +58,7 @@ Section step_plan_section(const StepPlanView& step, const std::string& source) {
   section.sentences.push_back(fmt::format("A step copies {} to the GPU and {} back, and uses {} of device memory.",
                                           to_string(step.in), to_string(step.out), to_string(step.device_memory)));
   section.sentences.push_back(places_of(step));
+  if (!step.host_parts.empty()) section.sentences.push_back(parts_of_host(step));
   section.figures.emplace_back(table_of_passes(step));
   return section;
 }

@@ -46,7 +46,7 @@ struct DrawnParts {
 
   explicit DrawnParts(std::uint32_t seed) : random_(seed) {
     for (auto& one : data)
-      for (auto& value : one) value = random_();
+      for (auto& value : one) value = static_cast<std::uint32_t>(random_());
     const std::size_t kernels = between(2, 6);
     for (std::size_t k = 0; k < kernels; ++k) {
       const std::size_t from = between(0, arrays - 1);

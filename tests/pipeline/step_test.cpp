@@ -108,7 +108,9 @@ TEST(Step, of_random_kernels_gives_what_the_host_gives_and_is_never_slower_than_
     EXPECT_TRUE(problems(*plan->schedule).empty()) << problems(*plan->schedule).front();
     // A pass waits for events of the one before, which the times of single plans do not contain.
     const double handovers = 2.5e-6 * static_cast<double>(plan->passes.size() - 1);
-    if (!is_quick) EXPECT_LE(plan->predicted.value.count(), plan->part_by_part.count() * (1 + 1e-9) + handovers);
+    if (!is_quick) {
+      EXPECT_LE(plan->predicted.value.count(), plan->part_by_part.count() * (1 + 1e-9) + handovers);
+    }
     EXPECT_GE(plan->predicted.value.count(), plan->bound.count() * (1 - 1e-9));
     for (const StepPass& pass : plan->passes) fused += pass.parts > 1 ? 1 : 0;
     with_homes += static_cast<unsigned>(std::ranges::count(plan->at_home, true));
