@@ -36,7 +36,7 @@ std::string places_of(const StepPlanView& step) {
 std::string parts_of_host(const StepPlanView& step) {
   std::string names;
   for (const std::string& name : step.host_parts) names += (names.empty() ? "" : ", ") + name;
-  return fmt::format("Between passes the host runs {}{}.", names,
+  return fmt::format("The host runs {}{}.", names,
                      step.repeats > 1 ? fmt::format(", {} times in a step", step.repeats) : "");
 }
 
