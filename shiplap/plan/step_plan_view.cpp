@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <ranges>
 #include <span>
 
 #include "shiplap/core/formats.hpp"
@@ -54,8 +53,7 @@ std::string joined(std::span<const std::string> names) {
 /// "a+b" of a and b, "(a+b) x3+a" of a, b, a, b, a, b and a.
 std::string folded(std::span<const std::string> names) {
   for (std::size_t period = 1; 2 * period <= names.size(); ++period) {
-    const auto is_as_before = [&](std::size_t i) { return names[i] == names[i - period]; };
-    if (!std::ranges::all_of(std::views::iota(period, names.size()), is_as_before)) continue;
+    if (!std::ranges::equal(names.subspan(period), names.first(names.size() - period))) continue;
     const std::size_t times = names.size() / period;
     const std::string rest = joined(names.subspan(times * period));
     return (period == 1 ? names[0] : "(" + joined(names.first(period)) + ")") + " x" + std::to_string(times) +
