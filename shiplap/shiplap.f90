@@ -26,6 +26,9 @@ module shiplap
   end enum
   public :: shiplap_in, shiplap_out, shiplap_inout, shiplap_broadcast, shiplap_carried, shiplap_scratch
 
+  !> Why this module, and not the library, has refused the last call that failed.
+  character(len=:), allocatable, save :: refusal
+
   !> A chunk for which a kernel is launched: items first + 1 to first + count. `stream` is the cudaStream_t.
   type, bind(C) :: shiplap_chunk
     integer(c_int64_t) :: first
@@ -53,7 +56,7 @@ module shiplap
 
   !> What a caller may ask of a plan (see shiplap_options in shiplap.h).
   type, bind(C) :: shiplap_options
-    integer(c_size_t) :: size = 48
+    integer(c_size_t) :: size = 48  !< bytes of this type: the library refuses another version's
     integer(c_int64_t) :: device_memory = 0
     integer(c_int64_t) :: runs = 1
     real(c_double) :: race = 0
@@ -342,10 +345,14 @@ module shiplap
 
 contains
 
-  !> Why the last call of this thread that failed did so, and what to do.
+  !> Why the last call that failed did so, and what to do. Ask in the thread that made the call.
   function shiplap_message() result(text)
     character(len=:), allocatable :: text
-    call get_text(c_message(), text)
+    if (allocated(refusal)) then
+      text = refusal
+    else
+      call get_text(c_message(), text)
+    end if
   end function
 
   !> The version of the library, as in "0.1.0".
@@ -622,7 +629,7 @@ contains
     integer, intent(in) :: times
     integer, intent(out), optional :: status
     if (times < 1) then
-      call refuse("a step runs its parts at least once, not 0 times or less", status)
+      call refuse("a step runs its parts at least once: repeat it one time or more", status)
       return
     end if
     call finish(c_step_repeat(step%handle, int(times, c_int64_t)), status)
@@ -835,6 +842,7 @@ contains
     integer(c_int), intent(in) :: done
     integer, intent(out), optional :: status
     character(len=:), allocatable :: why
+    if (done /= shiplap_success .and. allocated(refusal)) deallocate (refusal)
     if (present(status)) then
       status = done
     else if (done /= shiplap_success) then
@@ -853,6 +861,7 @@ contains
     character(*), intent(in) :: why
     integer, intent(out), optional :: status
     if (.not. present(status)) error stop why
+    refusal = why
     status = shiplap_usage
   end subroutine
 

@@ -12,7 +12,7 @@ void say(const char* text) noexcept {
   try {
     message = text;
   } catch (const std::bad_alloc&) {
-    message.clear();  // keeps what it had for a longer text, or is empty
+    message.clear();  // there is no memory even for the reason
   }
 }
 

@@ -104,15 +104,15 @@ class Step:
     def __init__(self, name: str = "step") -> None:
         self._name = text("name", name)
         self._jobs: tuple[Job, ...] = ()
-        # What adds each part to a step of the library. Kernels take their job from a list, in their order.
-        self._parts: tuple[Callable[[_core.Step, list[Job]], None], ...] = ()
+        # What adds each part to a step of the library. The second argument makes a job ready to be planned.
+        self._parts: tuple[Callable[[_core.Step, Callable[[Job], Job]], None], ...] = ()
 
     @property
     def name(self) -> str:
         """Name of the step."""
         return self._name
 
-    def _with(self, part: Callable[[_core.Step, list[Job]], None], jobs: tuple[Job, ...] = ()) -> Step:
+    def _with(self, part: Callable[[_core.Step, Callable[[Job], Job]], None], jobs: tuple[Job, ...] = ()) -> Step:
         step = Step(self._name)
         step._jobs = (*self._jobs, *jobs)
         step._parts = (*self._parts, part)
@@ -120,7 +120,8 @@ class Step:
 
     def kernel(self, job: Job) -> Step:
         """Add the kernel of a job with its arrays."""
-        return self._with(lambda step, jobs: step.add_kernel(jobs.pop(0)._core), (require_job(job),))
+        require_job(job)
+        return self._with(lambda step, ready: step.add_kernel(ready(job)._core), (job,))
 
     def host(
         self,
@@ -153,22 +154,22 @@ class Step:
         ]
         accesses = [(array.ctypes.data, array.nbytes, written) for array, written in found]
         time = real("seconds", seconds)
-        return self._with(lambda step, jobs: step.add_host(name, work, accesses, time, found))
+        return self._with(lambda step, ready: step.add_host(name, work, accesses, time, found))
 
     def stays_on_gpu(self, array: str) -> Step:
         """Say that the host neither reads nor changes an array between steps (`PreparedStep.fetch`, `changed`)."""
         text("array", array)
-        return self._with(lambda step, jobs: step.stays_on_gpu(array))
+        return self._with(lambda step, ready: step.stays_on_gpu(array))
 
     def temporary(self, array: str) -> Step:
         """Say that an array has no values before and after a step."""
         text("array", array)
-        return self._with(lambda step, jobs: step.temporary(array))
+        return self._with(lambda step, ready: step.temporary(array))
 
     def repeated(self, times: int) -> Step:
         """Run all parts so often in a step, as for several time steps between two outputs."""
-        whole("times", times, 1)
-        return self._with(lambda step, jobs: step.repeat(times))
+        repeats = whole("times", times, 1)
+        return self._with(lambda step, ready: step.repeat(repeats))
 
     def __repr__(self) -> str:
         return f"Step({self._name}, {len(self._jobs)} kernels)"
@@ -178,12 +179,9 @@ class Step:
             job._require_parameters()
             if has_gpu:
                 job._wait_for_arrays()
-        jobs = list(self._jobs)
-        if has_gpu and not quick:
-            jobs = [job._started(node, device_memory) for job in jobs]
         step = _core.Step(self._name)
         for part in self._parts:
-            part(step, jobs)
+            part(step, lambda job: job._started(node, device_memory) if has_gpu and not quick else job)
         on_gpu = [array for job in self._jobs for array in job._on_gpu()]
         return StepPlan(_core.plan_step(node, step, device_memory, check_reach, quick), on_gpu)
 
