@@ -39,6 +39,38 @@ __global__ inline void smooth(std::uint64_t first, std::uint64_t rows, std::uint
       0.25f * u[above * columns + column] + 0.5f * u[row * columns + column] + 0.25f * u[below * columns + column];
 }
 
+// Each level less the level above it, the first one less itself. `above` points to the level above the first.
+__global__ inline void differences(std::uint64_t items, const double* above, const double* here, double* out) {
+  const std::uint64_t i = blockIdx.x * std::uint64_t{blockDim.x} + threadIdx.x;
+  if (i < items) out[i] = here[i] - above[i];
+}
+
+// A row of c for each block in y: the product of a row of a and the matrix b of `depth` rows and `width` columns.
+__global__ inline void multiply(std::uint64_t depth, std::uint64_t width, const float* a, const float* b, float* c) {
+  const std::uint64_t column = blockIdx.x * std::uint64_t{blockDim.x} + threadIdx.x;
+  const std::uint64_t row = blockIdx.y;
+  if (column >= width) return;
+  float sum = 0;
+  for (std::uint64_t k = 0; k < depth; ++k) sum += a[row * depth + k] * b[k * width + column];
+  c[row * width + column] = sum;
+}
+
+constexpr unsigned bins = 256;
+
+// Counts elements by their integral part modulo `bins`.
+__global__ inline void count(std::uint64_t items, const float* a, unsigned* counts) {
+  __shared__ unsigned of_block[bins];
+  for (unsigned i = threadIdx.x; i < bins; i += blockDim.x) of_block[i] = 0;
+  __syncthreads();
+  const std::uint64_t step = std::uint64_t{gridDim.x} * blockDim.x;
+  for (std::uint64_t i = blockIdx.x * std::uint64_t{blockDim.x} + threadIdx.x; i < items; i += step)
+    atomicAdd(&of_block[static_cast<unsigned>(a[i]) % bins], 1u);
+  __syncthreads();
+  for (unsigned i = threadIdx.x; i < bins; i += blockDim.x)
+    if (of_block[i] > 0) atomicAdd(&counts[i], of_block[i]);
+}
+constexpr unsigned counting_blocks = 1056;
+
 __device__ inline std::uint32_t mixed(std::uint32_t value) { return value * 2654435761u + 12345u; }
 __global__ inline void mix(std::uint64_t items, const uint4* in, uint4* out) {
   const std::uint64_t i = blockIdx.x * std::uint64_t{blockDim.x} + threadIdx.x;

@@ -1,7 +1,8 @@
 // Compares each example with the same work by hand in plain CUDA, alternating in one process, and a long stream through
 // a small budget with ideal overlap, and steps of several kernels. Measures the host time of a chunk. Prints a table
 // and writes JSON.
-//   by_hand DEVICE PROFILE|measure OUT.json [SCALE]     SCALE: 1 for the sizes of the results, less for a trial
+//   by_hand DEVICE PROFILE|measure OUT.json [SCALE [jobs|steps]]
+// SCALE is 1 for the sizes of the results, less for a trial. `jobs` leaves out the steps, `steps` all else.
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -16,16 +17,18 @@
 namespace {
 
 shiplap::Json to_json(const by_hand::Comparison& c) {
-  return {{"name", c.name},
-          {"by_hand", c.by_hand},
-          {"shiplap", c.shiplap},
-          {"predicted", shiplap::quantity_json(c.predicted_ms, "ms")},
-          {"by_hand_time", shiplap::quantity_json(shiplap::median(c.by_hand_ms), "ms")},
-          {"shiplap_time", shiplap::quantity_json(shiplap::median(c.shiplap_ms), "ms")},
-          {"ratio", c.ratio()},
-          {"by_hand_samples", shiplap::quantities_json(c.by_hand_ms, "ms")},
-          {"shiplap_samples", shiplap::quantities_json(c.shiplap_ms, "ms")},
-          {"right", c.right}};
+  shiplap::Json json{{"name", c.name},
+                     {"by_hand", c.by_hand},
+                     {"shiplap", c.shiplap},
+                     {"predicted", shiplap::quantity_json(c.predicted_ms, "ms")},
+                     {"by_hand_time", shiplap::quantity_json(shiplap::median(c.by_hand_ms), "ms")},
+                     {"shiplap_time", shiplap::quantity_json(shiplap::median(c.shiplap_ms), "ms")},
+                     {"ratio", c.ratio()},
+                     {"by_hand_samples", shiplap::quantities_json(c.by_hand_ms, "ms")},
+                     {"shiplap_samples", shiplap::quantities_json(c.shiplap_ms, "ms")},
+                     {"right", c.right}};
+  if (c.single_jobs_ms > 0) json["single_jobs_time"] = shiplap::quantity_json(c.single_jobs_ms, "ms");
+  return json;
 }
 
 }  // namespace
@@ -33,7 +36,7 @@ shiplap::Json to_json(const by_hand::Comparison& c) {
 int main(int argc, char** argv) try {
   using namespace by_hand;
   if (argc < 4) {
-    std::cerr << "usage: by_hand DEVICE PROFILE|measure OUT.json [SCALE]\n";
+    std::cerr << "usage: by_hand DEVICE PROFILE|measure OUT.json [SCALE [jobs|steps]]\n";
     return 64;
   }
   const auto gpu = shiplap::open(argv[1]);
@@ -53,6 +56,7 @@ int main(int argc, char** argv) try {
     std::printf("%-46s %9.3f ms %9.3f ms %8.4f %9.3f ms  %s | %s%s\n", c.name.c_str(), shiplap::median(c.by_hand_ms),
                 shiplap::median(c.shiplap_ms), c.ratio(), c.predicted_ms, c.by_hand.c_str(), c.shiplap.c_str(),
                 c.right ? "" : "  WRONG RESULT");
+    if (c.single_jobs_ms > 0) std::printf("%46s %12s %9.3f ms as single jobs\n", "", "", c.single_jobs_ms);
     std::fflush(stdout);
     right = right && c.right;
     json["comparisons"].push_back(to_json(c));
@@ -62,15 +66,18 @@ int main(int argc, char** argv) try {
     for (const Comparison& c : several_gpus(s)) show(c);
     return right ? 0 : 2;
   }
-  show(saxpy_case(s));
-  show(halo_case(s));
-  show(pageable_case(s));
-  show(library_case(s));
-  show(long_stream(s, json));
-  show(small_job(s));
-  for (const Comparison& c : step_cases(s)) show(c);
-  submission(s, json);
-  std::printf("%s\n%s\n", json["long_stream"].dump().c_str(), json["host_cost_of_a_chunk"].dump().c_str());
+  const std::string only = argc > 5 ? argv[5] : "";
+  if (only != "steps") {
+    show(saxpy_case(s));
+    show(halo_case(s));
+    show(pageable_case(s));
+    show(library_case(s));
+    show(long_stream(s, json));
+    show(small_job(s));
+    submission(s, json);
+    std::printf("%s\n%s\n", json["long_stream"].dump().c_str(), json["host_cost_of_a_chunk"].dump().c_str());
+  }
+  if (only != "jobs") step_cases(s, show);
   std::ofstream(argv[3]) << json.dump(1) << '\n';
   return right ? 0 : 2;
 } catch (const std::exception& error) {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -83,8 +84,8 @@ Comparison library_case(const Setting&);
 Comparison long_stream(const Setting&, shiplap::Json& more);
 Comparison small_job(const Setting&);
 void submission(const Setting&, shiplap::Json& more);
-/// The comparisons of steps, in steps.cu.
-std::vector<Comparison> step_cases(const Setting&);
+/// Shows the comparisons of steps, in steps.cu, one after the other.
+void step_cases(const Setting&, const std::function<void(const Comparison&)>& show);
 /// The comparisons on several GPUs, in several_gpus.cu.
 std::vector<Comparison> several_gpus(const Setting&);
 

@@ -2,6 +2,8 @@
 // diffusion, and a matrix product and a histogram of one input; where arrays fit on the GPU, and where they do not.
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,53 +16,39 @@
 namespace by_hand {
 namespace {
 
-// Each level less the level above it, the first one less itself. `above` points to the level above the first.
-__global__ void differences(std::uint64_t items, const double* above, const double* here, double* out) {
-  const std::uint64_t i = blockIdx.x * std::uint64_t{blockDim.x} + threadIdx.x;
-  if (i < items) out[i] = here[i] - above[i];
-}
-
-// A row of c for each block in y: the product of a row of a and the matrix b of `depth` rows and `width` columns.
-__global__ void multiply(std::uint64_t depth, std::uint64_t width, const float* a, const float* b, float* c) {
-  const std::uint64_t column = blockIdx.x * std::uint64_t{blockDim.x} + threadIdx.x;
-  const std::uint64_t row = blockIdx.y;
-  if (column >= width) return;
-  float sum = 0;
-  for (std::uint64_t k = 0; k < depth; ++k) sum += a[row * depth + k] * b[k * width + column];
-  c[row * width + column] = sum;
-}
-
-constexpr unsigned bins = 256;
-
-// Counts elements by their integral part modulo `bins`.
-__global__ void count(std::uint64_t items, const float* a, unsigned* counts) {
-  __shared__ unsigned of_block[bins];
-  for (unsigned i = threadIdx.x; i < bins; i += blockDim.x) of_block[i] = 0;
-  __syncthreads();
-  const std::uint64_t step = std::uint64_t{gridDim.x} * blockDim.x;
-  for (std::uint64_t i = blockIdx.x * std::uint64_t{blockDim.x} + threadIdx.x; i < items; i += step)
-    atomicAdd(&of_block[static_cast<unsigned>(a[i]) % bins], 1u);
-  __syncthreads();
-  for (unsigned i = threadIdx.x; i < bins; i += blockDim.x)
-    if (of_block[i] > 0) atomicAdd(&counts[i], of_block[i]);
-}
-constexpr unsigned counting_blocks = 1056;
-
 template <class T>
 void copy(T* to, const T* from, std::size_t elements, cudaStream_t stream) {
   check(cudaMemcpyAsync(to, from, elements * sizeof(T), cudaMemcpyDefault, stream));
 }
 
+/// Median time of the kernels of a step, each planned for itself and run `times` times in a step, in milliseconds.
+template <class... Jobs>
+double single_jobs_ms(const Setting& s, shiplap::Bytes device_memory, int times, const Jobs&... jobs) {
+  std::vector<shiplap::Prepared> prepared;
+  (prepared.push_back(shiplap::prepare(s.gpu, shiplap::plan(s.node, jobs, {.device_memory = device_memory}), jobs)),
+   ...);
+  std::vector<double> ms;
+  for (int round = 0; round < 4; ++round) {
+    const double time = timed([&] {
+      for (int i = 0; i < times; ++i)
+        for (shiplap::Prepared& one : prepared) one.run();
+    });
+    if (round > 0) ms.push_back(time);
+  }
+  return shiplap::median(ms);
+}
+
 /// Compares the best way by hand with the planned step. Both must leave what `is_right` accepts.
 Comparison compare_step(const Setting& s, std::string name, const std::vector<Way>& ways, const shiplap::Step& step,
-                        shiplap::Bytes device_memory, const std::function<void()>& reset,
+                        double singles_ms, shiplap::Bytes device_memory, const std::function<void()>& reset,
                         const std::function<bool()>& is_right, unsigned rounds_of_step) {
-  Comparison result{.name = std::move(name)};
+  Comparison result{.name = std::move(name), .single_jobs_ms = singles_ms};
   shiplap::PreparedStep prepared(s.gpu, shiplap::plan(s.node, step, {.device_memory = device_memory}), step);
   result.predicted_ms = shiplap::in_milliseconds(prepared.plan().predicted.value);
   const Way planned{std::to_string(prepared.plan().passes.size()) + " passes, " +
                         shiplap::to_string(prepared.plan().in + prepared.plan().out) + " over the link",
                     [&] { prepared.run(); }};
+  std::fprintf(stderr, "%s\n%s\n", result.name.c_str(), prepared.plan().explain().c_str());
   const Way& best = best_of(ways, 3);
   compare(result, best, planned, rounds_of_step);
   for (const Way* way : {&best, &planned}) {
@@ -147,8 +135,8 @@ Comparison ocean(const Setting& s, bool fits) {
   const shiplap::Bytes limit{fits ? 0 : (3 * ring * most_levels + most_levels + 1) * points * sizeof(double)};
   const auto density_at = [&](std::size_t i) { return density(t.elements[i], salt.elements[i]); };
   Comparison result = compare_step(
-      s, fits ? "ocean step, fits" : "ocean step, does not fit", ways, step, limit,
-      [&] { std::ranges::fill(out.elements, -1.0); },
+      s, fits ? "ocean step, fits" : "ocean step, does not fit", ways, step,
+      single_jobs_ms(s, limit, 1, state, difference), limit, [&] { std::ranges::fill(out.elements, -1.0); },
       [&] {
         for (std::size_t i = 0; i < out.elements.size(); i += 997) {
           const double expected = i < points ? 0 : density_at(i) - density_at(i - points);
@@ -244,15 +232,14 @@ Comparison diffusion(const Setting& s, bool fits) {
               chunk.first, rows, columns, in.data() - in.first(), out.data() - out.first());
         });
   };
-  const auto step = shiplap::Step{"diffusion"}
-                        .kernel(job("there", "u", u.elements, "v", v.elements))
-                        .kernel(job("back", "v", v.elements, "u", u.elements))
-                        .repeated(steps / 2)
-                        .temporary("v");
+  const auto there = job("there", "u", u.elements, "v", v.elements);
+  const auto back = job("back", "v", v.elements, "u", u.elements);
+  const auto step = shiplap::Step{"diffusion"}.kernel(there).kernel(back).repeated(steps / 2).temporary("v");
+  const shiplap::Bytes limit{fits ? 0 : size * sizeof(float)};
   std::vector<float> expected;
   Comparison result = compare_step(
       s, std::string("512 diffusion steps, ") + (fits ? "fits" : "half fits"), ways, step,
-      shiplap::Bytes{fits ? 0 : size * sizeof(float)}, reset,
+      single_jobs_ms(s, limit, steps / 2, there, back), limit, reset,
       [&] {  // the way by hand and the step compute the same bits
         if (expected.empty()) expected.assign(u.elements.begin(), u.elements.end());
         return std::ranges::equal(u.elements, expected) && std::abs(expected[size / 2 + columns / 2]) < 977;
@@ -318,7 +305,8 @@ Comparison product_and_histogram(const Setting& s) {
   for (const float value : a.elements) ++expected[static_cast<unsigned>(value) % bins];
   Comparison result = compare_step(
       s, "product and histogram", ways, shiplap::Step{"product and histogram"}.kernel(product).kernel(histogram),
-      shiplap::Bytes{0}, [&] { std::ranges::fill(counts.elements, 0u); },
+      single_jobs_ms(s, shiplap::Bytes{0}, 1, product, histogram), shiplap::Bytes{0},
+      [&] { std::ranges::fill(counts.elements, 0u); },
       [&] {
         double first = 0;
         for (std::size_t k = 0; k < depth; ++k) first += a.elements[k] * b.elements[k * width];
@@ -332,12 +320,10 @@ Comparison product_and_histogram(const Setting& s) {
 
 }  // namespace
 
-std::vector<Comparison> step_cases(const Setting& s) {
-  std::vector<Comparison> all;
-  for (const bool fits : {true, false}) all.push_back(ocean(s, fits));
-  for (const bool fits : {true, false}) all.push_back(diffusion(s, fits));
-  all.push_back(product_and_histogram(s));
-  return all;
+void step_cases(const Setting& s, const std::function<void(const Comparison&)>& show) {
+  for (const bool fits : {true, false}) show(ocean(s, fits));
+  for (const bool fits : {true, false}) show(diffusion(s, fits));
+  show(product_and_histogram(s));
 }
 
 }  // namespace by_hand

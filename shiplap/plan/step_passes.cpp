@@ -28,6 +28,21 @@ Bytes size_of_chunk(const Job& job, std::uint64_t items) {
   return sum;
 }
 
+/// Time of copies to the GPU and back that run at the same time: in duplex until the shorter ones have ended.
+Seconds time_of_copies(const Profile& profile, const LinkModel& link, Bytes in, Bytes out) {
+  const Seconds alone_in = in * link.h2d.per_byte.value;
+  const Seconds alone_out = out * link.d2h.per_byte.value;
+  if (profile.gpus.front().copy_engines < 2) return alone_in + alone_out;
+  const auto in_duplex = [](Bytes bytes, const DirectionModel& direction, Seconds alone) {
+    return direction.duplex ? std::max(alone, bytes * direction.duplex->per_byte.value) : alone;
+  };
+  const Seconds both_in = in_duplex(in, link.h2d, alone_in);
+  const Seconds both_out = in_duplex(out, link.d2h, alone_out);
+  if (both_in == Seconds{0} || both_out == Seconds{0}) return std::max(alone_in, alone_out);
+  return both_in < both_out ? both_in + alone_out * (1 - both_in / both_out)
+                            : both_out + alone_in * (1 - both_out / both_in);
+}
+
 }  // namespace
 
 const PassJob& StepPasses::pass(std::size_t first, std::size_t end, const std::vector<bool>& at_home,
@@ -77,7 +92,7 @@ void StepPasses::make_pass(const PassKey& key, const std::vector<bool>& at_home,
   }
 }
 
-/// The longest of copies in, copies out, kernels, and filling and draining a pipeline, for the best number of chunks.
+/// The longest of copies, kernels, and filling and draining a pipeline, for the best number of chunks.
 /// Two chunks must fit in `memory`; where no number of chunks lets them, the estimate is infinite.
 Seconds StepPasses::estimate(const Job& job, Bytes memory) const {
   const LinkModel* const link = profile_.find_link(0);
@@ -89,15 +104,14 @@ Seconds StepPasses::estimate(const Job& job, Bytes memory) const {
     if (array.role != Role::out && arrives(array)) in += array.size;
     if (is_written(array.role) && leaves(array)) out += array.size;
   }
-  const Seconds copies_in = in * link->h2d.per_byte.value;
-  const Seconds copies_out = out * link->d2h.per_byte.value;
+  const Seconds copies = time_of_copies(profile_, *link, in, out);
   Seconds least{std::numeric_limits<double>::infinity()};
   for (std::uint64_t chunks = 1; chunks <= std::min(job.items, most_assumed_chunks); chunks *= 2) {
     const std::uint64_t items = job.items / chunks;
     if (size_of_chunk(job, items) * std::min<std::uint64_t>(2, chunks) > memory) continue;
     const Seconds kernels = job.cost.launch_time(items) * (static_cast<double>(job.items) / static_cast<double>(items));
-    const Seconds filling = (copies_in + copies_out + kernels) / static_cast<double>(chunks);
-    least = std::min(least, std::max({copies_in, copies_out, kernels, filling}));
+    const Seconds filling = (copies * 2 + kernels) / static_cast<double>(chunks);
+    least = std::min(least, std::max({copies, kernels, filling}));
   }
   return least;
 }

@@ -25,6 +25,9 @@ constexpr std::size_t most_kernels_of_pass = 32;
 /// Homes take at most this fraction of the device memory; chunks of other arrays pass through the rest.
 constexpr double most_for_homes = 0.9;
 
+/// Passes are cut alike where they have at most this many different choices: each takes a simulation of the whole step.
+constexpr std::size_t most_common_choices = 6;
+
 /// A way to run the step: the homes and where passes begin.
 struct Layer {
   std::vector<bool> at_home;
@@ -199,7 +202,8 @@ class StepSearch {
     return few;
   }
 
-  StepPlan joined(const Layer& layer) {
+  /// The plan of a layer. Each pass has the choice that is best for it alone, or that of all passes with its strategy.
+  StepPlan joined(const Layer& layer, const Choice* of_all = nullptr) {
     StepPlan plan{.name = step_.name,
                   .parts = {},
                   .repeats = step_.repeats,
@@ -220,8 +224,9 @@ class StepSearch {
       if (is_new) {
         const RankedPass& best = passes_.ranked(key, layer.at_home, one);
         if (!best.best) throw Unsupported(fmt::format("{}: {}", one.job->name, best.refusal));
-        add_kind(one, best, plan);
-        schedules.push_back(best.best->schedule ? best.best->schedule : schedule_of(*one.job, best));
+        const bool is_own = of_all == nullptr || of_all->strategy != best.best->choice.strategy;
+        add_kind(one, best, is_own ? best.best->choice : *of_all, plan);
+        schedules.push_back(is_own && best.best->schedule ? best.best->schedule : schedule_of(plan.kinds.back()));
         count_bytes(*schedules.back(), plan.kinds.back());
       }
       plan.passes.push_back({.first = begin, .parts = end - begin, .kind = kind->second});
@@ -234,9 +239,9 @@ class StepSearch {
     return plan;
   }
 
-  static std::shared_ptr<const Schedule> schedule_of(const Job& job, const RankedPass& one) {
-    const Strategy& strategy = find_strategy(one.best->choice.strategy);
-    return std::make_shared<const Schedule>(strategy.schedule(job, one.best->choice, one.limits));
+  static std::shared_ptr<const Schedule> schedule_of(const KindOfPass& kind) {
+    const Strategy& strategy = find_strategy(kind.choice.strategy);
+    return std::make_shared<const Schedule>(strategy.schedule(kind.job, kind.choice, kind.limits));
   }
 
   /// Predicts each pass alone with its interval. The interval of the step has the same relative width as their sum.
@@ -254,15 +259,38 @@ class StepSearch {
     plan.predicted = {time, time * (sum.low / sum.value), time * (sum.high / sum.value)};
   }
 
-  /// Tries chunks of growing sizes in the passes of the plan, which the comparison of plans has left out.
+  /// Numbers of chunks near the best one of a pass alone. Whether the next pass waits for the last chunk's slot depends
+  /// on them.
+  static std::vector<std::uint32_t> chunks_around(std::uint32_t chunks) {
+    if (chunks <= 2) return {chunks};
+    return {chunks, chunks - 1, chunks + 1, chunks - 2, chunks + 2};
+  }
+
+  /// Tries what the comparison of plans has left out: chunks of growing sizes in the passes of the plan, and passes
+  /// that are all cut alike. A pass begins while the one before it ends where their rings are in the same memory.
   void refine(StepPlan& plan) {
     Layer layer{.at_home = plan.at_home, .ends = {}};
     for (const StepPass& one : plan.passes) layer.ends.push_back(one.first + one.parts);
-    passes_.refine();
-    try {
-      StepPlan refined = joined(layer);
-      if (refined.predicted.value < plan.predicted.value) plan = std::move(refined);
-    } catch (const Unsupported&) {  // the plan stays as it is
+    const auto attempt = [&](const Choice* of_all) {
+      std::vector<Choice> choices;
+      try {
+        StepPlan refined = joined(layer, of_all);
+        for (const KindOfPass& kind : refined.kinds)
+          if (std::ranges::find(choices, kind.choice) == choices.end()) choices.push_back(kind.choice);
+        if (refined.predicted.value < plan.predicted.value) plan = std::move(refined);
+      } catch (const Error&) {  // a pass cannot be cut so: the plan stays as it is
+      }
+      return choices;
+    };
+    for (const bool with_ramps : {false, true}) {
+      if (with_ramps) passes_.refine();
+      const std::vector<Choice> choices = attempt(nullptr);
+      if (choices.size() > most_common_choices) continue;
+      for (Choice choice : choices)
+        for (const std::uint32_t chunks : chunks_around(choice.chunks)) {
+          choice.chunks = chunks;
+          attempt(&choice);
+        }
     }
   }
 
@@ -287,10 +315,10 @@ class StepSearch {
     }
   }
 
-  static void add_kind(const PassJob& one, const RankedPass& ranked, StepPlan& plan) {
+  static void add_kind(const PassJob& one, const RankedPass& ranked, const Choice& choice, StepPlan& plan) {
     plan.kinds.push_back({.job = *one.job,
                           .arrays = one.arrays,
-                          .choice = ranked.best->choice,
+                          .choice = choice,
                           .limits = ranked.limits,
                           .predicted = ranked.best->predicted,
                           .in = {},

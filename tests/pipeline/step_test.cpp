@@ -7,6 +7,7 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/device/virtual/virtual_device.hpp"
+#include "shiplap/profile/profile.hpp"
 #include "shiplap/schedule/validate.hpp"
 #include "tests/support/drawn_jobs.hpp"
 #include "tests/support/message_of.hpp"
@@ -191,6 +192,30 @@ TEST(Step, that_fits_stays_on_the_gpu_for_all_repeats) {
   const StepPlan larger = plan(planted_node(), step, {.device_memory = field_size});
   EXPECT_LT(larger.passes.size(), 512u / 2);
   EXPECT_LT(larger.predicted.value, larger.part_by_part);
+}
+
+// 512 steps of a diffusion of which half fits: whoever cuts each pass by itself lets the kernels wait at its beginning.
+TEST(Step, of_many_passes_keeps_the_gpu_computing_from_pass_to_pass) {
+  constexpr std::uint64_t rows = 8192;
+  constexpr Bytes size{rows * 8192 * sizeof(float)};
+  const auto memory = std::make_unique_for_overwrite<std::byte[]>(2 * size.count);  // never touched
+  const Array u{.name = "u", .size = size, .element = Bytes{4}, .memory = MemoryKind::pinned, .data = memory.get()};
+  Array v = u;
+  v.name = "v";
+  v.data += size.count;
+  const auto smooth = [](const char* name, Array from, Array to) {
+    from.reach = halo(1, 1);
+    to.role = Role::out;
+    Job job{.items = rows, .name = name, .arrays = {std::move(from), std::move(to)}};
+    job.cost = {
+        .points = {{1, Interval<Seconds>::exact(Seconds{1.3e-6})}, {rows, Interval<Seconds>::exact(Seconds{233e-6})}},
+        .origin = "stated"};
+    return job;
+  };
+  const Step step = Step{"diffusion"}.kernel(smooth("there", u, v)).kernel(smooth("back", v, u)).repeated(256);
+  const StepPlan half_fits = plan(node_of(find_profile("h200")), step.temporary("v"), {.device_memory = size});
+  EXPECT_GT(half_fits.passes.size(), 10u);
+  EXPECT_GT(busy_time(half_fits.timeline, Engine::compute) / half_fits.timeline.makespan, 0.98);
 }
 
 TEST(Step, brings_the_host_no_more_than_it_names_of_an_array_that_stays) {
