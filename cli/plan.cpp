@@ -11,6 +11,7 @@
 
 #include "cli/effects.hpp"
 #include "cli/help.hpp"
+#include "cli/plan_layers.hpp"
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/json.hpp"
 #include "shiplap/core/printable.hpp"
@@ -53,7 +54,11 @@ void add_plan(CLI::App& app) {
   put_into_group(*command, "Strong scaling", {"--nodes", "--network-bandwidth", "--network-latency"});
   put_into_group(*command, "Programs and traces", {"--trace", "--emit", "--output"});
   add_json_flag(*command, flags->json);
-  command->callback([flags] { run_plan(*flags); });
+  add_layers_flag(*command, flags->layers);
+  command->callback([flags] {
+    if (flags->layers.empty()) return run_plan(*flags);
+    run_plan_layers(flags->layers, flags->choice.device_memory, flags->node, flags->all, flags->json);
+  });
 }
 
 namespace {

@@ -19,6 +19,7 @@ struct PlanFlags {
   std::string trace;
   std::string emit;
   std::string output;
+  std::string layers;
   bool all = false;
   bool json = false;
 };

@@ -45,6 +45,7 @@ NB_MODULE(_core, m) {
   shiplap::python::bind_node(m);
   shiplap::python::bind_plan(m);
   shiplap::python::bind_step(m);
+  shiplap::python::bind_layers(m);
   shiplap::python::bind_adaptive(m);
   shiplap::python::bind_advise(m);
 }

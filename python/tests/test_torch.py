@@ -239,7 +239,7 @@ def test_the_way_of_batches_follows_from_the_figures_of_the_node(node):
 def test_batches_keep_their_types_and_what_is_no_tensor():
     from collections import OrderedDict, UserDict
 
-    twice = _torch_prefetch._map_tensors(
+    twice = _torch_prefetch.map_tensors(
         {"a": OrderedDict(x=torch.ones(2)), "b": UserDict(y=[torch.ones(1), "text"]), "c": None}, lambda t: 2 * t
     )
     assert type(twice["a"]) is OrderedDict and twice["a"]["x"].tolist() == [2, 2]

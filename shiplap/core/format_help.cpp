@@ -32,6 +32,8 @@ constexpr std::array format_helps{
     FormatHelp{formats::fleet.schema, "a comparison of many nodes", in_reports},
     FormatHelp{formats::fleet_history.schema, "earlier figures of a fleet", ""},
     FormatHelp{formats::kernel_profile.schema, "times of a kernel", "--kernel-profile {} takes it"},
+    FormatHelp{formats::layer_plan.schema, "a plan of a model in layers", in_reports},
+    FormatHelp{formats::layers.schema, "a model in layers", "shiplap plan --layers {} reads it"},
     FormatHelp{formats::movers.schema, "a table of movers", in_reports},
     FormatHelp{formats::plan.schema, "a plan of a job", in_reports},
     FormatHelp{formats::prediction.schema, "predictions of several models", ""},

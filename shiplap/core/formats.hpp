@@ -25,6 +25,8 @@ inline constexpr FileFormat evaluation{"shiplap/evaluation", 3};                
 inline constexpr FileFormat fleet{"shiplap/fleet", 2};                          ///< nodes of a cluster compared
 inline constexpr FileFormat fleet_history{"shiplap/fleet-history", 1};          ///< earlier figures of GPUs
 inline constexpr FileFormat kernel_profile{"shiplap/kernel-profile", 2};        ///< measured cost of a kernel
+inline constexpr FileFormat layer_plan{"shiplap/layer-plan", 1};                ///< plan of a model in layers
+inline constexpr FileFormat layers{"shiplap/layers", 1};                        ///< a model in layers
 inline constexpr FileFormat movers{"shiplap/movers", 1};                        ///< movers by size of a block
 inline constexpr FileFormat plan{"shiplap/plan", 4};                            ///< ranked plan of a job
 inline constexpr FileFormat prediction{"shiplap/prediction", 3};                ///< simulation and closed forms
@@ -70,6 +72,8 @@ inline constexpr std::array file_formats{formats::adaptation,
                                          formats::fleet,
                                          formats::fleet_history,
                                          formats::kernel_profile,
+                                         formats::layer_plan,
+                                         formats::layers,
                                          formats::movers,
                                          formats::plan,
                                          formats::prediction,

@@ -17,6 +17,7 @@
 #include "shiplap/pipeline/race.hpp"
 #include "shiplap/pipeline/run_view.hpp"
 #include "shiplap/plan/adaptation_log.hpp"
+#include "shiplap/plan/layer_plan_view.hpp"
 #include "shiplap/plan/step_plan_view.hpp"
 #include "shiplap/plan/strategy_map.hpp"
 #include "shiplap/profile/profile.hpp"
@@ -68,6 +69,8 @@ Section race_section(const RaceView&, const std::string& source = {});
 Section scaling_section(const Scaling&, const std::string& source = {});
 /// The passes of a step, what they copy, and the arrays that stay on the GPU.
 Section step_plan_section(const StepPlanView&, const std::string& source = {});
+/// What a step of a model takes, which of its weights stay on the GPU, and what more memory would bring.
+Section layer_plan_section(const LayerPlanView&, const std::string& source = {});
 /// The rates of movers of scattered blocks.
 Section movers_section(const MoverTable&, const std::string& source = {});
 /// The figures that became slower or faster, the worst first, and the conditions that differ; all figures are details.

@@ -137,7 +137,7 @@ namespace {
 
 /// Bytes that the kernel reads and writes in device memory. A job that does not state them accesses each array once,
 /// and `inout` arrays twice.
-Bytes traffic_of(const Job& job) {
+Bytes device_traffic_of(const Job& job) {
   if (job.device_traffic.count > 0) return job.device_traffic;
   Bytes sum;
   for (const Array& array : job.arrays) sum += array.size * (array.role == Role::inout ? 2 : 1);
@@ -157,7 +157,7 @@ KernelCost derived_cost(const Job& job, const Profile& profile) {
   const auto& flops = *gpu.flop_rate;
   // GPUs with full double-precision arithmetic have half as many units for it as for single precision.
   const double operations = job.flops * (job.double_precision ? 2 : 1);
-  const Bytes traffic = traffic_of(job);
+  const Bytes traffic = device_traffic_of(job);
   const auto at = [&](Bandwidth b, double f) {
     return std::max(traffic / b, Seconds{operations / f}) / job.efficiency;
   };

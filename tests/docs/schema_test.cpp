@@ -17,6 +17,7 @@
 #include "shiplap/pipeline/race.hpp"
 #include "shiplap/pipeline/run_view.hpp"
 #include "shiplap/plan/adaptation_log.hpp"
+#include "shiplap/plan/layer_plan_view.hpp"
 #include "shiplap/plan/mover_table.hpp"
 #include "shiplap/plan/prediction_view.hpp"
 #include "shiplap/plan/step_plan_view.hpp"
@@ -47,6 +48,8 @@ TEST(Schemas, are_those_of_the_records) {
   expect_documented("prediction", json_schema(PredictionView{}));
   expect_documented("shares", json_schema(ShareReport{}));
   expect_documented("race", json_schema(RaceView{}));
+  expect_documented("layer-plan", json_schema(LayerPlanView{}));
+  expect_documented("layers", json_schema(LayeredModel{}));
   expect_documented("step", json_schema(StepPlanView{}));
   expect_documented("scaling", json_schema(Scaling{}));
   expect_documented("advice", json_schema(AdviceView{}));

@@ -20,21 +20,21 @@ from shiplap._node import Node, node_of
 Tensor = Any
 
 
-def _map_tensors(batch: Any, change: Callable[[Tensor], Tensor]) -> Any:
+def map_tensors(batch: Any, change: Callable[[Tensor], Tensor]) -> Any:
     """Return the batch with each tensor in its mappings, lists and tuples changed; what else it holds stays."""
     if isinstance(batch, torch.Tensor):
         return change(batch)
     if isinstance(batch, Mapping):
-        changed = {key: _map_tensors(value, change) for key, value in batch.items()}
+        changed = {key: map_tensors(value, change) for key, value in batch.items()}
         if not isinstance(batch, MutableMapping):
             return changed
         kept = copy.copy(batch)  # a mapping of the same type, such as an OrderedDict
         kept.update(changed)
         return kept
     if isinstance(batch, tuple) and hasattr(batch, "_fields"):
-        return type(batch)(*(_map_tensors(value, change) for value in batch))
+        return type(batch)(*(map_tensors(value, change) for value in batch))
     if isinstance(batch, (list, tuple)):
-        return type(batch)(_map_tensors(value, change) for value in batch)
+        return type(batch)(map_tensors(value, change) for value in batch)
     return batch
 
 
@@ -45,7 +45,7 @@ def _tensors(batch: Any) -> list[Tensor]:
         found.append(tensor)
         return tensor
 
-    _map_tensors(batch, note)
+    map_tensors(batch, note)
     return found
 
 
@@ -149,13 +149,13 @@ class _Feeder:
             offset += _padded(tensor)
             return staged.copy_(tensor)
 
-        return _map_tensors(batch, stage), index
+        return map_tensors(batch, stage), index
 
     def feed(self, batch: Any) -> tuple[Any, Any, Any]:
         """Submit the copies. Return the batch on the GPU, the event of its arrival, and what must live until then."""
         source, slot = self._staged(batch) if self._way.staged else (batch, None)
         with torch.cuda.stream(self._stream):
-            moved = _map_tensors(source, lambda tensor: tensor.to(self._device, non_blocking=True))
+            moved = map_tensors(source, lambda tensor: tensor.to(self._device, non_blocking=True))
             arrived = self._stream.record_event()
         if slot is not None:
             self._slots.used_until(slot, arrived)

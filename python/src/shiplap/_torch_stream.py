@@ -98,7 +98,7 @@ _SECONDS_OF_RACE = 0.3
 _LEAST_OF_OWN_PAGES = 1 << 20
 
 
-class _UntilCopied:
+class UntilCopied:
     """Keeps pinned memory until the GPU has done its work: copies of a tensor that is gone may still be in flight."""
 
     def __init__(self, memory: np.ndarray) -> None:
@@ -118,7 +118,7 @@ def _new(node: Node, shape: Sequence[int], dtype: Any, pinned: bool) -> Tensor:
         return torch.empty(shape, dtype=dtype, pin_memory=pinned and node.has_gpu)
     if pinned:
         memory = node.pinned_empty(size, np.uint8)
-        memory = array_at(memory.ctypes.data, memory.shape, memory.dtype, _UntilCopied(memory))
+        memory = array_at(memory.ctypes.data, memory.shape, memory.dtype, UntilCopied(memory))
         return torch.from_numpy(memory).view(dtype).view(shape)
     made = torch.empty(shape, dtype=dtype)
     node._core.make_pages(made.data_ptr(), size)

@@ -77,6 +77,7 @@ constexpr std::array readers{Reader{formats::check, section_of<NodeResult, check
                              Reader{formats::race, section_of<RaceView, race_section>},
                              Reader{formats::scaling, section_of<Scaling, scaling_section>},
                              Reader{formats::step, section_of<StepPlanView, step_plan_section>},
+                             Reader{formats::layer_plan, section_of<LayerPlanView, layer_plan_section>},
                              Reader{formats::run, section_of<RunView, run_section>},
                              Reader{formats::adaptive_run, section_of<AdaptiveRun, adaptive_section>},
                              Reader{formats::evaluation, section_of<Evaluation, evaluation_section>},

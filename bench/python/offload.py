@@ -1,0 +1,241 @@
+"""Models whose weights do not fit on the GPU: `shiplap.torch.offload` beside a pipeline by hand and accelerate.
+
+    python offload.py [transformers]
+
+The first model has twelve layers of a transformer (433 MB each, bf16). By hand: pinned flat layers, two buffers on the GPU,
+one copy stream, and, with more memory, whole layers that stay, spread evenly. Times are medians by the host's clock until
+the GPU has ended, the ways in turn. "error" is the largest difference from the model on the GPU; 0 is the same bits. "GB" is
+what PyTorch had allocated more than before at most, with activations. With ``transformers``: a decoder of 7 B and a mixture
+of experts of random weights, prefill and decode.
+"""
+
+from __future__ import annotations
+
+import copy
+import statistics
+import sys
+import time
+
+import torch
+
+import shiplap.torch
+
+DEVICE = "cuda:0"
+LAYERS, WIDTH, HIDDEN = 12, 4096, 14336
+
+
+class Layer(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        kind = dict(bias=False, dtype=torch.bfloat16)
+        self.qkv = torch.nn.Linear(WIDTH, WIDTH * 3 // 2, **kind)
+        self.out = torch.nn.Linear(WIDTH, WIDTH, **kind)
+        self.gate = torch.nn.Linear(WIDTH, HIDDEN, **kind)
+        self.up = torch.nn.Linear(WIDTH, HIDDEN, **kind)
+        self.down = torch.nn.Linear(HIDDEN, WIDTH, **kind)
+        self.norm = torch.nn.RMSNorm(WIDTH, dtype=torch.bfloat16)
+
+    def forward(self, x):
+        x = x + self.out(self.qkv(self.norm(x))[..., :WIDTH])
+        y = self.norm(x)
+        return x + self.down(torch.nn.functional.silu(self.gate(y)) * self.up(y))
+
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = torch.nn.ModuleList(Layer() for _ in range(LAYERS))
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+
+def bytes_of(model):
+    return sum(one.nbytes for one in model.parameters())
+
+
+def seconds_of(call):
+    torch.cuda.synchronize()
+    begin = time.perf_counter()
+    call()
+    torch.cuda.synchronize()
+    return time.perf_counter() - begin
+
+
+class ByHand:
+    """Two buffers and a copy stream; `stay` of the layers are on the GPU, spread evenly."""
+
+    def __init__(self, model, stay=0, buffers=2):
+        self.flat = []
+        for layer in model.layers:
+            flat = torch.empty(bytes_of(layer) // 2, dtype=torch.bfloat16, pin_memory=True)
+            torch.cat([one.data.reshape(-1) for one in layer.parameters()], out=flat)
+            self.flat.append(flat)
+        stays = {int(i * LAYERS / stay) for i in range(stay)}
+        self.streamed = [i for i in range(LAYERS) if i not in stays]
+        self.buffers = [torch.empty_like(self.flat[0], device=DEVICE) for _ in range(buffers)]
+        self.modules = [self.module_on(model, buffer) for buffer in self.buffers]
+        self.resident = {i: self.module_on(model, self.flat[i].to(DEVICE)) for i in stays}
+        self.stream = torch.cuda.Stream()
+
+    @staticmethod
+    def module_on(model, memory):
+        module, begin = copy.deepcopy(model.layers[0]), 0
+        for one in module.parameters():
+            one.data = memory[begin : begin + one.numel()].view(one.shape)
+            begin += one.numel()
+        return module
+
+    def __call__(self, x):
+        current = torch.cuda.current_stream()
+        self.stream.wait_stream(current)
+        free, ready = [None] * len(self.buffers), {}
+
+        def fetch(j):
+            slot = j % len(self.buffers)
+            with torch.cuda.stream(self.stream):
+                if free[slot] is not None:
+                    self.stream.wait_event(free[slot])
+                self.buffers[slot].copy_(self.flat[self.streamed[j]], non_blocking=True)
+                ready[self.streamed[j]] = (slot, self.stream.record_event())
+
+        following = 0
+        while following < min(len(self.buffers), len(self.streamed)):
+            fetch(following)
+            following += 1
+        for i in range(LAYERS):
+            if i in self.resident:
+                x = self.resident[i](x)
+                continue
+            slot, event = ready[i]
+            current.wait_event(event)
+            x = self.modules[slot](x)
+            free[slot] = current.record_event()
+            if following < len(self.streamed):
+                fetch(following)
+                following += 1
+        return x
+
+
+def error_of(result, expected):
+    return float((result.float().cpu() - expected).abs().max())
+
+
+def made(kind, *args):
+    """Return a model of random weights on the GPU."""
+    torch.set_default_dtype(torch.bfloat16)
+    with torch.device(DEVICE):
+        model = kind(*args).eval()
+    torch.set_default_dtype(torch.float32)
+    return model
+
+
+def median_of(call, rounds):
+    return statistics.median(seconds_of(call) for _ in range(rounds))
+
+
+def layers():
+    model = made(Net)
+    inputs = {n: torch.randn(n, WIDTH, dtype=torch.bfloat16, device=DEVICE) * 0.1 for n in (16, 2048, 8192, 16384)}
+    expected = {n: model(x).float().cpu() for n, x in inputs.items()}
+    compute = {n: median_of(lambda x=x: model(x), 5) for n, x in inputs.items()}
+    model.to("cpu")
+    torch.cuda.empty_cache()
+    link = torch.empty(1 << 28, dtype=torch.uint8, pin_memory=True)
+    there = torch.empty(1 << 28, dtype=torch.uint8, device=DEVICE)
+    rate = (1 << 28) / median_of(lambda: there.copy_(link, non_blocking=True), 20)
+    del link, there
+    size = bytes_of(model)
+    print(f"{size / 1e9:.2f} GB of weights, link {rate / 1e9:.1f} GB/s")
+    for stay in (0, 6, 9):
+        memory = (stay + 2) * size // LAYERS
+        by_hand = ByHand(model, stay)
+        used = torch.cuda.memory_allocated()
+        took = seconds_of(lambda memory=memory: shiplap.torch.offload(model, memory))
+        ours = torch.cuda.memory_allocated() - used
+        print(f"\n{stay} of {LAYERS} layers and two buffers: {memory / 1e9:.2f} GB; shiplap takes {ours / 1e9:.2f} GB, "
+              f"set up in {took:.2f} s")  # fmt: skip
+        print("tokens  bound of issue  by hand        shiplap        predicted  shiplap/hand  shiplap/bound  error")
+        for n, x in inputs.items():
+            bound = max(compute[n], max(0, size - memory) / rate)
+            for _ in range(2):
+                model(x)
+            model.offloaded.measure_again()
+            model(x)
+            model.offloaded.plan_again()
+            error = max(error_of(way(x), expected[n]) for way in (by_hand, model, model))
+            hand, own = [], []
+            for _ in range(7):
+                hand.append(seconds_of(lambda x=x: by_hand(x)))
+                model(x)
+                own.append(seconds_of(lambda x=x: model(x)))
+            model.offloaded.measure_again()
+            model(x)
+            predicted = model.offloaded.plan.seconds
+            h, o = statistics.median(hand), statistics.median(own)
+            print(f"{n:6}  {bound * 1e3:8.1f} ms  {h * 1e3:8.1f} ms    {o * 1e3:8.1f} ms    {predicted * 1e3:8.1f} ms"
+                  f"  {o / h:8.3f}  {o / bound:8.3f}      {error:g}", flush=True)  # fmt: skip
+        model.offloaded.remove()
+        del by_hand
+        torch.cuda.empty_cache()
+    try:
+        import accelerate
+    except ImportError:
+        return
+    other = accelerate.cpu_offload(model, execution_device=torch.device(DEVICE))
+    for n, x in inputs.items():
+        first = seconds_of(lambda x=x: other(x))
+        again = median_of(lambda x=x: other(x), 2)
+        print(f"accelerate.cpu_offload, {n} tokens: first {first * 1e3:.0f} ms, then {again * 1e3:.0f} ms")
+
+
+def architectures():
+    import transformers
+
+    small = dict(max_position_embeddings=4096)
+    configs = {
+        "Llama, 6.7 B": (transformers.LlamaForCausalLM, transformers.LlamaConfig(**small)),
+        "Mixtral, 4 layers, 5.8 B": (
+            transformers.MixtralForCausalLM, transformers.MixtralConfig(num_hidden_layers=4, **small)),
+    }  # fmt: skip
+    for name, (kind, config) in configs.items():
+        model = made(kind, config)
+        size = bytes_of(model)
+        calls = {}
+        for what, tokens in (("prefill of 2048", 2048), ("decode", 1)):
+            calls[what] = torch.randint(0, 32000, (1, tokens), device=DEVICE)
+        expected = {what: model(ids).logits.float().cpu() for what, ids in calls.items()}
+        compute = {what: median_of(lambda ids=ids: model(ids), 3) for what, ids in calls.items()}
+        model.to("cpu")
+        torch.cuda.empty_cache()
+        for part in (0.25, 0.5):
+            memory = int(size * part)
+            before = torch.cuda.memory_allocated()
+            took = seconds_of(lambda memory=memory: shiplap.torch.offload(model, memory))
+            ours = torch.cuda.memory_allocated() - before
+            print(f"\n{name}: {size / 1e9:.2f} GB with {memory / 1e9:.2f} GB; shiplap takes {ours / 1e9:.2f} GB, set up in "
+                  f"{took:.2f} s")  # fmt: skip
+            for what, ids in calls.items():
+                first = seconds_of(lambda ids=ids: model(ids))
+                before_times = median_of(lambda ids=ids: model(ids), 5)
+                model.offloaded.measure_again()
+                model(ids)
+                model.offloaded.plan_again()
+                error = max(error_of(model(ids).logits, expected[what]) for _ in range(2))
+                own = median_of(lambda ids=ids: model(ids), 5)
+                model.offloaded.measure_again()
+                model(ids)
+                plan = model.offloaded.plan
+                print(f"  {what}: first {first * 1e3:.1f} ms, then {before_times * 1e3:.1f} ms, planned with times {own * 1e3:.1f} ms; predicted {plan.seconds * 1e3:.1f} ms; bound "
+                      f"{max(compute[what], plan.bound) * 1e3:.1f} ms; on the GPU {compute[what] * 1e3:.1f} ms; error {error:g}", flush=True)  # fmt: skip
+            ids = calls["decode"]
+            print("  generate:", model.generate(ids, max_new_tokens=4, do_sample=False).shape)
+            model.offloaded.remove()
+            torch.cuda.empty_cache()
+
+
+if __name__ == "__main__":
+    with torch.no_grad():
+        architectures() if "transformers" in sys.argv[1:] else layers()

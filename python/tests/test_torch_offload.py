@@ -1,0 +1,289 @@
+import copy
+import random
+import threading
+
+import pytest
+
+import shiplap
+
+torch = pytest.importorskip("torch")
+import shiplap.torch  # noqa: E402
+from shiplap import _torch_offload  # noqa: E402
+
+KIB = 1024
+
+
+class Block(torch.nn.Module):
+    def __init__(self, width: int, hidden: int) -> None:
+        super().__init__()
+        self.norm = torch.nn.LayerNorm(width)
+        self.up = torch.nn.Linear(width, hidden)
+        self.down = torch.nn.Linear(hidden, width, bias=False)
+        self.register_buffer("scale", torch.tensor(0.5))
+
+    def forward(self, x):
+        return x + self.scale * self.down(torch.relu(self.up(self.norm(x))))
+
+
+class Net(torch.nn.Module):
+    def __init__(self, depth: int = 6, width: int = 64, hidden: int = 128) -> None:
+        super().__init__()
+        self.first = torch.nn.Linear(width, width)
+        self.blocks = torch.nn.ModuleList(Block(width, hidden) for _ in range(depth))
+        self.last = torch.nn.Linear(width, width)
+
+    def forward(self, x):
+        x = self.first(x)
+        for block in self.blocks:
+            x = block(x)
+        return self.last(x)
+
+
+def weights_of(model):
+    return sum(parameter.nbytes for parameter in model.parameters())
+
+
+def data_of(model):
+    return {name: tensor.detach().clone() for name, tensor in model.state_dict().items()}
+
+
+@pytest.mark.parametrize("part", [0.3, 0.5, 0.8, 1.5])
+def test_a_model_gives_the_same_bits_whatever_stays_on_the_gpu(node, part):
+    model = Net().eval()
+    resident = copy.deepcopy(model)
+    before = data_of(model)
+    memory = int(weights_of(model) * part)
+    returned = shiplap.torch.offload(model, memory, node=node)
+    assert returned is model
+    plan = model.offloaded.plan
+    assert plan.kept + plan.ring <= memory
+    assert (plan.streamed == 0) == (part > 1)
+    with torch.no_grad():
+        for rows in (1, 7, 3, 3):
+            x = torch.rand(rows, 64)
+            assert torch.equal(model(x), resident(x))
+    for name, tensor in model.state_dict().items():
+        assert torch.equal(tensor, before[name])
+
+
+def test_layers_come_from_their_own_place_and_are_read_while_they_are_there(node):
+    model = Net().eval()
+    shiplap.torch.offload(model, weights_of(model) // 2, node=node)
+    seen = []
+    for block in model.blocks:
+        block.register_forward_pre_hook(lambda module, _: seen.append([p.data_ptr() for p in module.parameters()]))
+    at_rest = [[p.data_ptr() for p in block.parameters()] for block in model.blocks]
+    with torch.no_grad():
+        model(torch.rand(1, 64))
+        model(torch.rand(1, 64))
+    assert seen[:6] == seen[6:]  # addresses stay from call to call
+    assert seen[:6] != at_rest
+    assert [[p.data_ptr() for p in block.parameters()] for block in model.blocks] == at_rest
+
+
+class Drawn(torch.nn.Module):
+    """Layers of drawn sizes, in a drawn order that may repeat and leave out, and may change from call to call."""
+
+    def __init__(self, rng: random.Random) -> None:
+        super().__init__()
+        count = rng.randint(1, 8)
+        self.parts = torch.nn.ModuleList(Block(16, rng.choice([1, 8, 64, 300])) for _ in range(count))
+        self.shared = torch.nn.Linear(16, 16)
+        self.tied = torch.nn.Linear(16, 16)
+        if rng.random() < 0.5:
+            self.tied.weight = self.shared.weight
+        self.loose = torch.nn.Parameter(torch.rand(16))
+        self.order = [rng.randrange(count) for _ in range(rng.randint(1, 12))]
+
+    def forward(self, x):
+        x = self.shared(x) + self.loose
+        for number in self.order:
+            x = self.parts[number](x)
+        return self.tied(x)
+
+
+def test_random_models_with_ties_repeats_and_branches_give_the_same_bits(node):
+    for seed in range(60):
+        rng = random.Random(seed)
+        torch.manual_seed(seed)
+        model = Drawn(rng).eval()
+        resident = copy.deepcopy(model)
+        memory = rng.randint(70 * KIB, 200 * KIB)
+        shiplap.torch.offload(model, memory, node=node)
+        with torch.inference_mode():
+            for _ in range(5):
+                x = torch.rand(rng.randint(1, 4), 16)
+                assert torch.equal(model(x), resident(x)), seed
+                if rng.random() < 0.4:
+                    rng.shuffle(model.order)
+                    resident.order = list(model.order)
+        model.offloaded.remove()
+        assert torch.equal(model(torch.ones(2, 16)), resident(torch.ones(2, 16)))
+
+
+def test_experts_that_a_call_leaves_out_are_not_fetched(node, monkeypatch):
+    class Mixture(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.blocks = torch.nn.ModuleList(torch.nn.ModuleDict({
+                "router": torch.nn.Linear(16, 4), "experts": torch.nn.ModuleList(Block(16, 200) for _ in range(4)),
+            }) for _ in range(3))  # fmt: skip
+
+        def forward(self, x, chosen):
+            for block in self.blocks:
+                x = block["experts"][chosen](x) + block["router"](x).sum()
+            return x
+
+    model = Mixture().eval()
+    resident = copy.deepcopy(model)
+    shiplap.torch.offload(model, 100 * KIB, node=node)
+    fetched = []
+    fetch = _torch_offload.Offloaded._fetch
+    monkeypatch.setattr(
+        _torch_offload.Offloaded, "_fetch", lambda self, layer: (fetched.append(layer.name), fetch(self, layer))[1]
+    )
+    with torch.no_grad():
+        for chosen in (0, 1, 0, 1):
+            x = torch.rand(2, 16)
+            assert torch.equal(model(x, chosen), resident(x, chosen))
+        fetched.clear()
+        model(x, 2)
+    assert not [name for name in fetched if ".experts." in name and not name.endswith(".2")]
+
+
+def test_a_plan_with_measured_times_moves_weights_and_no_bit(node):
+    model = Net(depth=8).eval()
+    resident = copy.deepcopy(model)
+    memory = weights_of(model) // 2
+    shiplap.torch.offload(model, memory, node=node)
+    x = torch.rand(2, 64)
+    with torch.no_grad():
+        model(x)
+        with pytest.raises(shiplap.UsageError, match="twice"):
+            model.offloaded.plan_again()
+        model(x)
+        timed = model.offloaded.plan
+        plan = model.offloaded.plan_again()
+        assert plan.kept + plan.ring <= memory
+        assert plan.seconds <= timed.seconds * 1.001
+        for _ in range(3):
+            assert torch.equal(model(x), resident(x))
+    assert torch.equal(model.offloaded.remove()(x), resident(x))
+
+
+def test_changed_weights_are_fetched_again(node):
+    model = Net().eval()
+    shiplap.torch.offload(model, weights_of(model) // 2, node=node)
+    other = Net().eval()
+    x = torch.rand(2, 64)
+    with torch.no_grad():
+        model(x)
+        model.load_state_dict(other.state_dict())
+        assert torch.equal(model(x), other(x))
+        for block in model.blocks:
+            block.up.weight.mul_(2)
+        for block in other.blocks:
+            block.up.weight.mul_(2)
+        assert torch.equal(model(x), other(x))
+
+
+def test_an_exception_in_the_middle_leaves_a_model_that_works(node):
+    model = Net().eval()
+    resident = copy.deepcopy(model)
+    shiplap.torch.offload(model, weights_of(model) // 2, node=node)
+    hook = model.blocks[3].down.register_forward_hook(lambda *_: (_ for _ in ()).throw(ValueError("in the middle")))
+    x = torch.rand(2, 64)
+    with torch.no_grad():
+        for _ in range(2):
+            with pytest.raises(ValueError, match="in the middle"):
+                model(x)
+        hook.remove()
+        for _ in range(3):
+            assert torch.equal(model(x), resident(x))
+
+
+def test_what_cannot_be_done_is_refused_with_what_to_do(node):
+    model = Net().eval()
+    with pytest.raises(shiplap.Unsupported, match="largest layer needs"):
+        shiplap.torch.offload(model, 1000, node=node)
+    with pytest.raises(shiplap.UsageError, match="torch.nn.Module"):
+        shiplap.torch.offload(torch.relu, "1 MiB", node=node)
+    with pytest.raises(shiplap.UsageError, match="memory"):
+        shiplap.torch.offload(model, "much", node=node)
+    with torch.inference_mode():
+        made_there = Net()
+    with pytest.raises(shiplap.Unsupported, match="no_grad"):
+        shiplap.torch.offload(made_there, "1 MiB", node=node)
+    shiplap.torch.offload(model, weights_of(model) // 2, node=node)
+    with pytest.raises(shiplap.UsageError, match="offloaded already"):
+        shiplap.torch.offload(model, "1 GiB", node=node)
+    with pytest.raises(shiplap.UsageError, match="no gradients"):
+        model(torch.rand(1, 64))
+    for moves in (model.half, lambda: model.to(torch.float64), lambda: copy.deepcopy(model)):
+        with pytest.raises(shiplap.UsageError, match="remove"):
+            moves()
+    model.offloaded.remove()
+    model.double()(torch.rand(1, 64, dtype=torch.float64)).sum().backward()
+
+
+def test_a_call_beside_a_call_of_another_thread_is_refused(node):
+    model = Net().eval()
+    resident = copy.deepcopy(model)
+    shiplap.torch.offload(model, weights_of(model) // 2, node=node)
+    refused = []
+
+    def call_beside(*_):
+        def work():
+            with torch.no_grad():
+                try:
+                    model(torch.rand(1, 64))
+                except shiplap.UsageError as error:
+                    refused.append(str(error))
+
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+
+    hook = model.last.register_forward_pre_hook(call_beside)
+    x = torch.rand(1, 64)
+    with torch.no_grad():
+        assert torch.equal(model(x), resident(x))
+        hook.remove()
+        assert torch.equal(model(x), resident(x))
+    assert len(refused) == 1 and "another thread" in refused[0]
+
+
+def test_fit_says_what_a_model_without_memory_would_take(node):
+    with torch.device("meta"):
+        model = Net(depth=12, width=4096, hidden=14336)
+    plan = shiplap.torch.fit(model, "1 GiB", node=node)
+    assert plan.memory == 1 << 30
+    assert plan.kept + plan.ring <= 1 << 30
+    assert plan.seconds >= plan.bound > 0
+    assert plan.explain().startswith("Net: ")
+    points = plan.to_dict(points=True)["points"]
+    assert points[0]["predicted"]["value"] > points[-1]["predicted"]["value"]
+
+
+@pytest.mark.gpu
+def test_a_model_on_the_gpu_gives_the_same_bits_within_its_memory(gpu):
+    torch.manual_seed(1)
+    with torch.device("cpu"):
+        model = Net(depth=10, width=2048, hidden=8192).eval()
+    with torch.no_grad():
+        x = torch.rand(64, 2048, device="cuda")
+        resident = copy.deepcopy(model).to("cuda")
+        expected = [resident(x * k) for k in (1, 2, 3)]
+        del resident
+        torch.cuda.empty_cache()
+        memory = weights_of(model) // 3
+        before = torch.cuda.memory_allocated()
+        shiplap.torch.offload(model, memory, node=gpu)
+        assert torch.cuda.memory_allocated() - before <= memory + (2 << 20)
+        for _ in range(3):
+            for k, result in zip((1, 2, 3), expected, strict=True):
+                assert torch.equal(model(x * k), result)
+        with torch.autocast("cuda", dtype=torch.float16):
+            model(x)
+        assert torch.cuda.memory_allocated() - before <= memory + (32 << 20)
+    assert model.offloaded.plan.seconds > 0
