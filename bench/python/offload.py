@@ -2,11 +2,11 @@
 
     python offload.py [transformers]
 
-The first model has twelve layers of a transformer (433 MB each, bf16). By hand: pinned flat layers, two buffers on the GPU,
-one copy stream, and, with more memory, whole layers that stay, spread evenly. Times are medians by the host's clock until
-the GPU has ended, the ways in turn. "error" is the largest difference from the model on the GPU; 0 is the same bits. "GB" is
-what PyTorch had allocated more than before at most, with activations. With ``transformers``: a decoder of 7 B and a mixture
-of experts of random weights, prefill and decode.
+The first model has twelve layers of a transformer (433 MB each, bf16). By hand: pinned flat layers, two buffers on
+the GPU, one copy stream, and, with more memory, whole layers that stay, spread evenly. Times are medians by the host's
+clock until the GPU has ended, the ways in turn; shiplap's plan knows the times of the layers (`plan_again`). "error" is
+the largest difference from the model on the GPU; 0 is the same bits. With ``transformers``: a decoder of 7 B and a
+mixture of experts of random weights, prefill and decode.
 """
 
 from __future__ import annotations
@@ -136,6 +136,12 @@ def median_of(call, rounds):
     return statistics.median(seconds_of(call) for _ in range(rounds))
 
 
+def rate_of_link():
+    here = torch.empty(1 << 28, dtype=torch.uint8, pin_memory=True)
+    there = torch.empty(1 << 28, dtype=torch.uint8, device=DEVICE)
+    return (1 << 28) / median_of(lambda: there.copy_(here, non_blocking=True), 20)
+
+
 def layers():
     model = made(Net)
     inputs = {n: torch.randn(n, WIDTH, dtype=torch.bfloat16, device=DEVICE) * 0.1 for n in (16, 2048, 8192, 16384)}
@@ -143,10 +149,7 @@ def layers():
     compute = {n: median_of(lambda x=x: model(x), 5) for n, x in inputs.items()}
     model.to("cpu")
     torch.cuda.empty_cache()
-    link = torch.empty(1 << 28, dtype=torch.uint8, pin_memory=True)
-    there = torch.empty(1 << 28, dtype=torch.uint8, device=DEVICE)
-    rate = (1 << 28) / median_of(lambda: there.copy_(link, non_blocking=True), 20)
-    del link, there
+    rate = rate_of_link()
     size = bytes_of(model)
     print(f"{size / 1e9:.2f} GB of weights, link {rate / 1e9:.1f} GB/s")
     for stay in (0, 6, 9):
@@ -168,7 +171,7 @@ def layers():
             error = max(error_of(way(x), expected[n]) for way in (by_hand, model, model))
             hand, own = [], []
             for _ in range(7):
-                hand.append(seconds_of(lambda x=x: by_hand(x)))
+                hand.append(seconds_of(lambda x=x, way=by_hand: way(x)))
                 model(x)
                 own.append(seconds_of(lambda x=x: model(x)))
             model.offloaded.measure_again()
@@ -215,8 +218,13 @@ def architectures():
             before = torch.cuda.memory_allocated()
             took = seconds_of(lambda memory=memory: shiplap.torch.offload(model, memory))
             ours = torch.cuda.memory_allocated() - before
-            print(f"\n{name}: {size / 1e9:.2f} GB with {memory / 1e9:.2f} GB; shiplap takes {ours / 1e9:.2f} GB, set up in "
-                  f"{took:.2f} s")  # fmt: skip
+            print(
+                f"\n{name}: {size / 1e9:.2f} GB with {memory / 1e9:.2f} GB; shiplap takes {ours / 1e9:.2f} GB, ", end=""
+            )
+            print(f"set up in {took:.2f} s")
+            print(
+                "call             first         again         with times    predicted     bound         on the GPU    error"
+            )
             for what, ids in calls.items():
                 first = seconds_of(lambda ids=ids: model(ids))
                 before_times = median_of(lambda ids=ids: model(ids), 5)
@@ -228,8 +236,8 @@ def architectures():
                 model.offloaded.measure_again()
                 model(ids)
                 plan = model.offloaded.plan
-                print(f"  {what}: first {first * 1e3:.1f} ms, then {before_times * 1e3:.1f} ms, planned with times {own * 1e3:.1f} ms; predicted {plan.seconds * 1e3:.1f} ms; bound "
-                      f"{max(compute[what], plan.bound) * 1e3:.1f} ms; on the GPU {compute[what] * 1e3:.1f} ms; error {error:g}", flush=True)  # fmt: skip
+                times = (first, before_times, own, plan.seconds, max(compute[what], plan.bound), compute[what])
+                print(f"{what:15}", *(f"{one * 1e3:8.1f} ms " for one in times), f"{error:g}", flush=True)
             ids = calls["decode"]
             print("  generate:", model.generate(ids, max_new_tokens=4, do_sample=False).shape)
             model.offloaded.remove()

@@ -286,4 +286,8 @@ def test_a_model_on_the_gpu_gives_the_same_bits_within_its_memory(gpu):
         with torch.autocast("cuda", dtype=torch.float16):
             model(x)
         assert torch.cuda.memory_allocated() - before <= memory + (32 << 20)
-    assert model.offloaded.plan.seconds > 0
+        assert model.offloaded.plan.seconds > 0
+        model.offloaded.plan_again()
+        assert torch.cuda.memory_allocated() - before <= memory + (32 << 20)
+        assert torch.equal(model(x), expected[0])
+        assert torch.equal(model.offloaded.remove().to("cuda")(x), expected[0])

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,118 +15,13 @@ from shiplap._arguments import whole
 from shiplap._arrays import array_at
 from shiplap._core import Unsupported, UsageError
 from shiplap._node import Node, node_of
-from shiplap._show import object_of
+from shiplap._torch_layers import Layer, LayerPlan, Module, Parts, Piece, Tensor, has_own_storage, key_of, tensor_like
 from shiplap._torch_prefetch import map_tensors
 from shiplap._torch_stream import UntilCopied
-
-Tensor = Any
-Module = Any
-
-# Weights begin at multiples of this many bytes (alignment_of_weights of the library).
-_ALIGNMENT = 512
-
-_LISTS = (torch.nn.ModuleList, torch.nn.ModuleDict)
-
-
-def _aligned(size: int) -> int:
-    return -(-size // _ALIGNMENT) * _ALIGNMENT
 
 
 def _bytes(name: str, size: int | str) -> int:
     return _core.bytes_of(size, name) if isinstance(size, str) else whole(name, size, 1)
-
-
-class LayerPlan:
-    """What stays on the GPU of a model in layers, and what a step takes.
-
-    Attributes
-    ----------
-    seconds : float
-        Predicted time of a call that follows others. Where the times of the layers are not known, that of the copies.
-    interval : tuple of float
-        Its prediction interval.
-    first_seconds : float
-        Predicted time of a call whose weights are not on their way yet.
-    bound : float
-        Seconds that no way to run the model under this limit falls below.
-    memory, kept, streamed, ring : int
-        Bytes: the limit, the weights that stay on the GPU, those that each call copies there, and the memory that these
-        pass through.
-    """
-
-    def __init__(self, core: _core.LayerPlan) -> None:
-        self._core = core
-        self.seconds = core.seconds
-        self.interval = core.interval
-        self.first_seconds = core.first_seconds
-        self.bound = core.bound
-        self.memory = core.memory
-        self.kept = core.kept
-        self.streamed = core.streamed
-        self.ring = core.ring
-
-    def explain(self) -> str:
-        """Return what a call takes, what stays on the GPU, and why."""
-        return self._core.explain()
-
-    def to_dict(self, points: bool = False) -> Any:
-        """Return the plan as ``shiplap plan --layers --json`` prints it.
-
-        With `points`, it has what a call takes under other limits of memory.
-        """
-        return object_of(self._core.to_json(points))
-
-    def __repr__(self) -> str:
-        return f"LayerPlan({self.explain().splitlines()[0]!r})"
-
-
-@dataclass(eq=False)
-class _Weight:
-    """A parameter of a layer, with its places."""
-
-    parameter: Tensor
-    size: int  # bytes that it takes, aligned
-    offset: int = 0  # in the streamed part of its layer
-    host: Tensor = None
-    gpu: Tensor = None
-
-
-@dataclass(eq=False)
-class _Piece:
-    """Weights of a layer that one copy takes to the ring."""
-
-    begin: int  # among the streamed weights of its layer
-    place: int  # in the ring
-    size: int
-    beside: list[_Layer] = field(default_factory=list)  # other layers that have weights in the same place
-
-
-@dataclass(eq=False)
-class _Layer:
-    """What runs as one piece: a module with the weights that only it has."""
-
-    name: str
-    module: Module
-    weights: list[_Weight] = field(default_factory=list)
-    streamed: list[_Weight] = field(default_factory=list)
-    size: int = 0  # bytes of the streamed weights
-    pieces: list[_Piece] = field(default_factory=list)
-    host: Tensor = None
-    copied: Any = None  # event after the copies to the ring
-    done: Any = None  # event after the last kernels that read them there
-    fetched: int = 0  # number of pieces that the ring holds, or will once they are copied
-    is_wanted: bool = False  # whether pieces were fetched ahead and not used since
-    users: int = 0  # calls that are running
-    versions: tuple[int, ...] = ()  # of its weights when they were copied
-    wants_gradients: bool = False  # whether the caller had asked for them
-    own_place: Tensor = None  # memory of its own, where another running layer has its place
-    began: Any = None  # events around its first run in a call that is measured
-    ended: Any = None
-    is_measured: bool = False
-
-    def current_versions(self) -> tuple[int, ...]:
-        """Return numbers that change with the weights."""
-        return tuple(weight.parameter._version for weight in self.streamed)
 
 
 class _Now:
@@ -141,99 +35,6 @@ class _Now:
 
     def elapsed_time(self, end: _Now) -> float:
         return (end._seconds - self._seconds) * 1e3
-
-
-def _is_plain(tensor: Tensor) -> bool:
-    data = tensor.data if isinstance(tensor, torch.nn.Parameter) else tensor
-    return type(data) is torch.Tensor and data.layout == torch.strided
-
-
-def _like(parameter: Tensor, memory: Tensor, offset: int) -> Tensor:
-    """Return a tensor of the same shape and strides at an offset of a memory of bytes."""
-    strides = torch.empty_like(parameter, device="meta").stride()
-    return (
-        memory[offset : offset + parameter.nbytes]
-        .view(parameter.dtype)
-        .as_strided(
-            parameter.shape,
-            strides,
-            memory.storage_offset() // parameter.element_size() + offset // parameter.element_size(),
-        )
-    )
-
-
-def _splits(module: Module, inside: bool) -> bool:
-    """Whether the module has a list of modules in it, which are layers of their own."""
-    lists = _LISTS if inside else (*_LISTS, torch.nn.Sequential)
-    return any(isinstance(one, lists) and len(one) > 1 for one in module.modules())
-
-
-def _modules_of_layers(model: Module, blocks: Iterable[Module] | None) -> Iterator[tuple[str, Module]]:
-    """Yield the modules that are fetched as one piece: elements of lists, such as blocks, and what lies beside them.
-
-    An element that has a list in it, such as a block with experts, is split further: what one call leaves out is not
-    fetched. Modules that `blocks` names are not split.
-    """
-    whole_ones = set(blocks or ())
-
-    def visit(name: str, module: Module, inside: bool) -> Iterator[tuple[str, Module]]:
-        is_list = isinstance(module, (*_LISTS, torch.nn.Sequential))
-        if module not in whole_ones and (_splits(module, inside) or (is_list and not inside)):
-            for child_name, child in module.named_children():
-                yield from visit(f"{name}.{child_name}" if name else child_name, child, inside or is_list)
-        else:
-            yield name or type(module).__name__, module
-
-    seen: set[Module] = set()
-    for name, module in visit("", model, False):
-        if module not in seen and any(True for _ in module.parameters()):
-            seen.add(module)
-            yield name, module
-
-
-def _key(tensor: Tensor) -> Any:
-    return id(tensor) if tensor.is_meta else tensor.untyped_storage().data_ptr()
-
-
-class _Parts:
-    """The layers of a model, and the weights and buffers that are on the GPU all the time."""
-
-    def __init__(self, model: Module, blocks: Iterable[Module] | None) -> None:
-        self.layers = [_Layer(name, module) for name, module in _modules_of_layers(model, blocks)]
-        users: dict[Any, set[int]] = {}
-        for number, layer in enumerate(self.layers):
-            for parameter in layer.module.parameters():
-                users.setdefault(_key(parameter), set()).add(number)
-        known: set[Any] = set()
-        for layer in self.layers:
-            for parameter in layer.module.parameters():
-                if id(parameter) in known or len(users[_key(parameter)]) > 1 or parameter.nbytes == 0:
-                    continue
-                known.add(id(parameter))
-                layer.weights.append(_Weight(parameter, _aligned(parameter.nbytes)))
-        # Weights that several layers share, weights of modules that are split, and buffers, which kernels may change.
-        self.fixed = [one for one in model.parameters() if id(one) not in known]
-        self.buffers = list(model.buffers())
-        for tensor in (*model.parameters(), *self.buffers):
-            if tensor.is_inference():
-                raise Unsupported(
-                    "the model was made in inference mode, whose tensors keep their memory: make it under "
-                    "torch.no_grad()"
-                )
-            if not _is_plain(tensor):
-                raise Unsupported(
-                    f"the model has a weight of type {type(tensor.data).__name__}: only plain tensors can be streamed"
-                )
-        storages = {_key(one): _aligned(one.untyped_storage().nbytes()) for one in (*self.fixed, *self.buffers)}
-        self.fixed_bytes = sum(storages.values())
-
-    def plan(self, node: Node, name: str, memory: int, times: Sequence[float] | None = None) -> LayerPlan:
-        seconds = times or [0.0] * len(self.layers)
-        layers = [
-            (layer.name, [weight.size for weight in layer.weights], time)
-            for layer, time in zip(self.layers, seconds, strict=True)
-        ]
-        return LayerPlan(_core.plan_layers(node._core, name, layers, self.fixed_bytes, memory))
 
 
 class Offloaded:
@@ -252,14 +53,14 @@ class Offloaded:
         self._node = node
         self._on_gpu = node.has_gpu
         self.device = torch.device("cuda", torch.cuda.current_device()) if self._on_gpu else torch.device("cpu")
-        self._parts = _Parts(model, blocks)
+        self._parts = Parts(model, blocks)
         self._layers = self._parts.layers
         self.layers = [layer.name for layer in self._layers]
         self._name = type(model).__name__
         self._plan = self._parts.plan(node, self._name, memory)
         self._copies = torch.cuda.Stream(self.device) if self._on_gpu else None
-        self._order: list[_Layer] = []
-        self._called: list[_Layer] = []
+        self._order: list[Layer] = []
+        self._called: list[Layer] = []
         self._position = 0  # of the layer that is used next, in calls of `_order`
         self._ahead = 0  # of the layer that is fetched next
         self._calls = 0
@@ -323,12 +124,7 @@ class Offloaded:
             if times is None or self._depth > 0:
                 raise UsageError("the times of the layers are not known yet: call the model twice first")
             plan = self._parts.plan(self._node, self._name, self._plan.memory, times)
-            for layer in self._layers:
-                for weight in layer.weights:
-                    if weight.host is None:
-                        weight.parameter.data = weight.parameter.data.cpu()
-                    weight.gpu = None
-            self._ring = None  # before there is another
+            self._give_up_places()  # before there are others
             self._plan = plan
             self._place()
             self._fetch_ahead()
@@ -337,21 +133,16 @@ class Offloaded:
     def remove(self) -> Module:
         """Take everything back: the model is as before, with its weights in host memory. Returns the model."""
         with self._lock, torch.inference_mode(False), torch.no_grad():
-            if self._on_gpu:
-                torch.cuda.synchronize(self.device)
             for hook in self._hooks:
                 hook.remove()
             del self._model._apply
             self._model.__class__ = self._class
-            for layer in self._layers:
-                for weight in layer.weights:
-                    if weight.host is None:
-                        weight.parameter.data = weight.parameter.data.cpu()
+            self._give_up_places()
             for tensor in self._resident:
                 tensor.data = tensor.data.cpu()
             for parameter in self._with_gradients:
                 parameter.requires_grad_(True)
-            self._layers = []
+            self._layers, self._order = [], []
             del self._model.offloaded
         return self._model
 
@@ -365,12 +156,12 @@ class Offloaded:
         ring = memory[: self._plan.ring]
         end = self._plan.ring
         for layer, (kept, pieces) in zip(self._layers, self._plan._core.places(), strict=True):
-            layer.pieces = [_Piece(*piece) for piece in pieces]
+            layer.pieces = [Piece(*piece) for piece in pieces]
             layer.streamed, layer.size, layer.fetched, layer.is_wanted = [], 0, 0, False
             for weight, stays in zip(layer.weights, kept, strict=True):
                 weight.host = None
                 if stays:
-                    weight.gpu = _like(weight.parameter, memory, end)
+                    weight.gpu = tensor_like(weight.parameter, memory, end)
                     weight.gpu.copy_(weight.parameter)
                     weight.parameter.data = weight.gpu
                     end += weight.size
@@ -394,15 +185,27 @@ class Offloaded:
         self._ring = memory
         self._position = self._ahead = 0
 
+    def _give_up_places(self) -> None:
+        """Bring what stays on the GPU to the host, and release the memory there."""
+        if self._on_gpu:
+            torch.cuda.synchronize(self.device)
+        for layer in self._layers:
+            layer.streamed = []
+            for weight in layer.weights:
+                if weight.host is None:
+                    weight.parameter.data = weight.parameter.data.cpu()
+                weight.gpu = None
+        self._ring = None
+
     def _place_resident(self) -> None:
         """Move to the GPU what is there all the time."""
         self._resident = [*self._parts.fixed, *self._parts.buffers]
         moved: dict[Any, Tensor] = {}
         for tensor in self._resident:
             there = tensor.data.to(self.device)
-            tensor.data = moved.setdefault(_key(tensor), there) if _is_whole(tensor) else there
+            tensor.data = moved.setdefault(key_of(tensor), there) if has_own_storage(tensor) else there
 
-    def _pin(self, layer: _Layer, ring: Tensor) -> None:
+    def _pin(self, layer: Layer, ring: Tensor) -> None:
         """Move the streamed weights of a layer into pinned memory, from where one copy takes them to the ring."""
         if layer.size == 0:
             return
@@ -411,7 +214,7 @@ class Offloaded:
             pinned = array_at(pinned.ctypes.data, pinned.shape, pinned.dtype, UntilCopied(pinned))
         layer.host = torch.from_numpy(pinned)
         for weight in layer.streamed:
-            weight.host = _like(weight.parameter, layer.host, weight.offset)
+            weight.host = tensor_like(weight.parameter, layer.host, weight.offset)
             weight.host.copy_(weight.parameter)
             weight.parameter.data = weight.host  # frees the memory that it had
         self._look_at_ring(layer, ring)
@@ -473,21 +276,21 @@ class Offloaded:
             for layer in self._layers:
                 layer.is_wanted = False
 
-    def _entering(self, layer: _Layer) -> Any:
+    def _entering(self, layer: Layer) -> Any:
         @torch.compiler.disable
         def hook(*_: Any) -> None:
             self._enter(layer)
 
         return hook
 
-    def _leaving(self, layer: _Layer) -> Any:
+    def _leaving(self, layer: Layer) -> Any:
         @torch.compiler.disable
         def hook(*_: Any) -> None:
             self._leave(layer)
 
         return hook
 
-    def _enter(self, layer: _Layer) -> None:
+    def _enter(self, layer: Layer) -> None:
         with self._lock:
             if layer.wants_gradients and torch.is_grad_enabled():
                 raise UsageError(
@@ -512,7 +315,7 @@ class Offloaded:
                 layer.began, layer.ended = self._event(True), self._event(True)
                 layer.began.record()
 
-    def _leave(self, layer: _Layer) -> None:
+    def _leave(self, layer: Layer) -> None:
         with self._lock:
             if layer.users == 0:
                 return  # it was refused when it was entered
@@ -534,20 +337,20 @@ class Offloaded:
 
     # What is fetched, and when.
 
-    def _look_at_ring(self, layer: _Layer, ring: Tensor) -> None:
+    def _look_at_ring(self, layer: Layer, ring: Tensor) -> None:
         """Let the weights of a layer on the GPU be those in the ring."""
         with torch.inference_mode(False):
             for weight in layer.streamed:
                 piece = next(one for one in layer.pieces if 0 <= weight.offset - one.begin < one.size)
-                weight.gpu = _like(weight.host, ring, piece.place + weight.offset - piece.begin)
+                weight.gpu = tensor_like(weight.host, ring, piece.place + weight.offset - piece.begin)
 
     @staticmethod
-    def _forget_changed(layer: _Layer) -> None:
+    def _forget_changed(layer: Layer) -> None:
         """Fetch weights again that the caller has changed since they were copied."""
         if layer.fetched > 0 and layer.versions != layer.current_versions():
             layer.fetched = 0
 
-    def _find(self, layer: _Layer) -> None:
+    def _find(self, layer: Layer) -> None:
         """Set the position behind this layer. Layers that the model has left out need not be there any more."""
         count = len(self._order)
         for position in range(self._position, self._position + count):
@@ -563,13 +366,13 @@ class Offloaded:
         self._position = position
         self._ahead = max(self._ahead, position)
 
-    def _fetch(self, layer: _Layer) -> None:
+    def _fetch(self, layer: Layer) -> None:
         """Fetch what is missing of a layer that is needed now."""
         if any(other.users > 0 for piece in layer.pieces[layer.fetched :] for other in piece.beside):
             with torch.inference_mode(False), torch.no_grad():
                 layer.own_place = layer.host.to(self.device, non_blocking=True)
                 for weight in layer.streamed:
-                    weight.gpu = _like(weight.host, layer.own_place, weight.offset)
+                    weight.gpu = tensor_like(weight.host, layer.own_place, weight.offset)
             layer.copied.record()
             layer.fetched = len(layer.pieces)
             layer.versions = layer.current_versions()
@@ -577,7 +380,7 @@ class Offloaded:
         while layer.fetched < len(layer.pieces):
             self._fetch_piece(layer)
 
-    def _fetch_piece(self, layer: _Layer) -> None:
+    def _fetch_piece(self, layer: Layer) -> None:
         """Copy the next piece of a layer to its place in the ring, after the kernels that need what is there."""
         piece = layer.pieces[layer.fetched]
         if layer.fetched == 0:
@@ -624,10 +427,6 @@ class Offloaded:
         return [layer.began.elapsed_time(layer.ended) / 1e3 if layer.is_measured else 0.0 for layer in self._layers]
 
 
-def _is_whole(tensor: Tensor) -> bool:
-    return tensor.untyped_storage().nbytes() == tensor.nbytes
-
-
 def _model_of(model: Any) -> Module:
     if not isinstance(model, torch.nn.Module):
         raise UsageError(f"model is a {type(model).__name__}: give a torch.nn.Module")
@@ -647,7 +446,7 @@ def fit(
 
     The weights may be on the device ``"meta"``: nothing is read but their sizes. The parameters are those of `offload`.
     """
-    return _Parts(_model_of(model), blocks).plan(node_of(node), type(model).__name__, _bytes("memory", memory))
+    return Parts(_model_of(model), blocks).plan(node_of(node), type(model).__name__, _bytes("memory", memory))
 
 
 def offload(

@@ -9,7 +9,8 @@
 """
 
 from shiplap._torch_advise import Advice, advise
-from shiplap._torch_offload import LayerPlan, Offloaded, fit, offload
+from shiplap._torch_layers import LayerPlan
+from shiplap._torch_offload import Offloaded, fit, offload
 from shiplap._torch_prefetch import Prefetch, Way, prefetch
 from shiplap._torch_stream import Streamed, stream, streamed
 
