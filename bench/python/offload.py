@@ -222,9 +222,7 @@ def architectures():
                 f"\n{name}: {size / 1e9:.2f} GB with {memory / 1e9:.2f} GB; shiplap takes {ours / 1e9:.2f} GB, ", end=""
             )
             print(f"set up in {took:.2f} s")
-            print(
-                "call             first         again         with times    predicted     bound         on the GPU    error"
-            )
+            print("call             first       again       with times  predicted   bound       on the GPU  error")
             for what, ids in calls.items():
                 first = seconds_of(lambda ids=ids: model(ids))
                 before_times = median_of(lambda ids=ids: model(ids), 5)

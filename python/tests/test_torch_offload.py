@@ -151,6 +151,20 @@ def test_experts_that_a_call_leaves_out_are_not_fetched(node, monkeypatch):
     assert not [name for name in fetched if ".experts." in name and not name.endswith(".2")]
 
 
+def test_transformers_of_pytorch_give_the_same_bits(node):
+    # Their fast paths depend on whether weights may have gradients, and some read weights without calling their module.
+    encoder = torch.nn.TransformerEncoder(torch.nn.TransformerEncoderLayer(64, 4, 128, batch_first=True), 3)
+    whole = torch.nn.Transformer(64, 4, 2, 2, 128, batch_first=True)
+    for model, inputs in ((encoder, 1), (whole, 2)):
+        model.eval()
+        resident = copy.deepcopy(model)
+        shiplap.torch.offload(model, weights_of(model) // 2, node=node)
+        with torch.no_grad():
+            for _ in range(3):
+                x = [torch.rand(2, 5, 64) for _ in range(inputs)]
+                assert torch.equal(model(*x), resident(*x))
+
+
 def test_a_plan_with_measured_times_moves_weights_and_no_bit(node):
     model = Net(depth=8).eval()
     resident = copy.deepcopy(model)

@@ -108,7 +108,6 @@ class Layer:
     is_wanted: bool = False  # whether pieces were fetched ahead and not used since
     users: int = 0  # calls that are running
     versions: tuple[int, ...] = ()  # of its weights when they were copied
-    wants_gradients: bool = False  # whether the caller had asked for them
     own_place: Tensor = None  # memory of its own, where another running layer has its place
     began: Any = None  # events around its first run in a call that is measured
     ended: Any = None

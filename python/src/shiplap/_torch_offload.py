@@ -69,14 +69,10 @@ class Offloaded:
         self._depth = 0  # calls of the model that are running
         self._thread = 0
         self._lock = threading.RLock()
-        # Autocast would keep converted copies of weights with gradients.
-        self._with_gradients = [one for one in model.parameters() if one.requires_grad]
-        for layer in self._layers:
-            layer.wants_gradients = any(one.requires_grad for one in layer.module.parameters())
+        self._caches_casts = True  # whether autocast kept converted weights before the call that is running
         with torch.inference_mode(False), torch.no_grad():
             self._place_resident()
             self._place()
-        model.requires_grad_(False)
         self._hooks = [
             model.register_forward_pre_hook(self._begin, prepend=True, with_kwargs=True),
             model.register_forward_hook(self._end, always_call=True),
@@ -140,8 +136,6 @@ class Offloaded:
             self._give_up_places()
             for tensor in self._resident:
                 tensor.data = tensor.data.cpu()
-            for parameter in self._with_gradients:
-                parameter.requires_grad_(True)
             self._layers, self._order = [], []
             del self._model.offloaded
         return self._model
@@ -244,6 +238,9 @@ class Offloaded:
             self._thread = threading.get_ident()
             if self._depth == 1:
                 self._called = []
+                # Autocast would keep converted copies of all weights.
+                self._caches_casts = torch.is_autocast_cache_enabled()
+                torch.set_autocast_cache_enabled(False)
         to_gpu = lambda tensor: tensor.to(self.device, non_blocking=True)  # noqa: E731
         return map_tensors(args, to_gpu), map_tensors(kwargs, to_gpu)
 
@@ -254,6 +251,7 @@ class Offloaded:
             self._depth -= 1
             if self._depth > 0:
                 return
+            torch.set_autocast_cache_enabled(self._caches_casts)
             if result is not None:  # there is none after an exception
                 self._has_times = self._has_times or self._is_measuring
                 self._is_measuring = self._calls == 0  # the first call has what is made once
@@ -292,7 +290,7 @@ class Offloaded:
 
     def _enter(self, layer: Layer) -> None:
         with self._lock:
-            if layer.wants_gradients and torch.is_grad_enabled():
+            if torch.is_grad_enabled() and any(weight.parameter.requires_grad for weight in layer.weights):
                 raise UsageError(
                     "the model is offloaded, which has no gradients: call it under torch.no_grad() or "
                     "torch.inference_mode()"
