@@ -29,7 +29,7 @@ struct Comparison {
   std::string by_hand;
   std::string shiplap;
   double predicted_ms = 0;
-  double single_jobs_ms = 0;  ///< of a step: its kernels as jobs, one after the other; 0 for others
+  double single_jobs_ms = 0;  ///< time of a step's kernels as jobs, one after the other; 0: no step
   std::vector<double> by_hand_ms;
   std::vector<double> shiplap_ms;
   bool right = true;  ///< both variants computed the right result

@@ -236,8 +236,9 @@ def architectures():
                 plan = model.offloaded.plan
                 times = (first, before_times, own, plan.seconds, max(compute[what], plan.bound), compute[what])
                 print(f"{what:15}", *(f"{one * 1e3:8.1f} ms " for one in times), f"{error:g}", flush=True)
+            print(model.offloaded.plan.explain())
             ids = calls["decode"]
-            print("  generate:", model.generate(ids, max_new_tokens=4, do_sample=False).shape)
+            print("generate:", model.generate(ids, max_new_tokens=4, do_sample=False).shape)
             model.offloaded.remove()
             torch.cuda.empty_cache()
 

@@ -216,6 +216,129 @@ def test_an_exception_in_the_middle_leaves_a_model_that_works(node):
             assert torch.equal(model(x), resident(x))
 
 
+class Odd(torch.nn.Module):
+    """What models of others do with their weights, beside layers as all have them."""
+
+    def __init__(self):
+        super().__init__()
+        self.blocks = torch.nn.ModuleList(Block(16, 64) for _ in range(4))
+        self.table = View()
+        self.counter = Counter()
+        self.alone = torch.nn.ModuleList([Block(16, 64)])  # a list of one, which is never called
+        self.loose = torch.nn.ParameterList(torch.rand(16) for _ in range(3))
+        self.one = torch.nn.Linear(16, 16, bias=False)
+        self.other = torch.nn.Linear(16, 16, bias=False)
+        self.other.weight = torch.nn.Parameter(self.one.weight.data.t())  # of one memory, and not of one shape
+
+    def forward(self, x, seen):
+        table = self.table(x)
+        for block in (*self.blocks, *self.alone):
+            x = block(x)
+        seen.append(float(self.counter(x).sum()))
+        return self.other(self.one(x)) + table + sum(self.loose)
+
+
+class View(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.rand(400, 16))
+
+    def forward(self, x):
+        return self.weight[: len(x)]  # memory of the weight itself
+
+
+class Counter(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.zeros(400))
+
+    def forward(self, x):
+        return self.weight.add_(1)
+
+
+def test_models_that_use_weights_in_odd_ways_give_the_same_bits(node):
+    model = Odd().eval()
+    resident = copy.deepcopy(model)
+    resident.other.weight.data = resident.one.weight.data.t()
+    shiplap.torch.offload(model, 55 * KIB, node=node)
+    assert model.offloaded.plan.streamed > 0
+    seen, expected = [], []
+    with torch.no_grad():
+        for _ in range(4):
+            x = torch.rand(3, 16)
+            assert torch.equal(model(x, seen), resident(x, expected))
+    assert seen == expected == [400.0, 800.0, 1200.0, 1600.0]
+    model.offloaded.remove()
+    with torch.no_grad():
+        model.one.weight.mul_(2)
+    assert torch.equal(model.other.weight, model.one.weight.t())
+
+
+def test_changes_that_pytorch_does_not_count_are_seen_after_refetch_and_other_memory_at_once(node):
+    model, other = Net().eval(), Net().eval()
+    shiplap.torch.offload(model, weights_of(model) // 2, node=node)
+    x = torch.rand(2, 64)
+    with torch.no_grad():
+        model(x)
+        for old, new in zip(model.parameters(), other.parameters(), strict=True):
+            old.data.copy_(new)
+        model.offloaded.refetch()
+        assert torch.equal(model(x), other(x))
+        for block, like in zip(model.blocks, other.blocks, strict=True):
+            block.up.weight.data = like.up.weight.data * 2
+            like.up.weight.mul_(2)
+        assert torch.equal(model(x), other(x))
+        with pytest.raises(shiplap.UsageError, match="assign"):
+            model.load_state_dict(other.state_dict(), assign=True)
+
+
+def test_gradients_of_inputs_are_refused_too(node):
+    model = Net().eval().requires_grad_(False)
+    shiplap.torch.offload(model, weights_of(model) // 2, node=node)
+    with pytest.raises(shiplap.UsageError, match="no gradients"):
+        model(torch.rand(1, 64, requires_grad=True))
+    model(torch.rand(1, 64))
+
+
+def test_an_interrupted_call_leaves_a_model_that_works(node):
+    model = Net().eval()
+    resident = copy.deepcopy(model)
+    shiplap.torch.offload(model, weights_of(model) // 2, node=node)
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    hook = model.blocks[2].up.register_forward_pre_hook(interrupt)
+    x = torch.rand(2, 64)
+    with torch.no_grad():
+        with pytest.raises(KeyboardInterrupt):
+            model(x)
+        hook.remove()
+        for _ in range(3):
+            assert torch.equal(model(x), resident(x))
+    assert torch.equal(model.offloaded.remove()(x), resident(x))
+
+
+def test_a_failed_set_up_leaves_the_model_as_it_was(node, monkeypatch):
+    model = Net().eval()
+    before = data_of(model)
+    calls = []
+    pinned = type(node).pinned_empty
+
+    def fails(self, *args):
+        calls.append(args)
+        if len(calls) == 3:
+            raise shiplap.Error("no more memory")
+        return pinned(self, *args)
+
+    monkeypatch.setattr(type(node), "pinned_empty", fails)
+    with pytest.raises(shiplap.Error, match="no more memory"):
+        shiplap.torch.offload(model, weights_of(model) // 2, node=node)
+    assert all(torch.equal(tensor, before[name]) for name, tensor in model.state_dict().items())
+    monkeypatch.undo()
+    shiplap.torch.offload(model, weights_of(model) // 2, node=node)
+
+
 def test_what_cannot_be_done_is_refused_with_what_to_do(node):
     model = Net().eval()
     with pytest.raises(shiplap.Unsupported, match="largest layer needs"):
@@ -224,6 +347,10 @@ def test_what_cannot_be_done_is_refused_with_what_to_do(node):
         shiplap.torch.offload(torch.relu, "1 MiB", node=node)
     with pytest.raises(shiplap.UsageError, match="memory"):
         shiplap.torch.offload(model, "much", node=node)
+    with pytest.raises(shiplap.UsageError, match="blocks has a Linear"):
+        shiplap.torch.offload(model, "1 MiB", node=node, blocks=[torch.nn.Linear(2, 2)])
+    with torch.device("meta"), pytest.raises(shiplap.UsageError, match="fit"):
+        shiplap.torch.offload(Net(), "1 MiB", node=node)
     with torch.inference_mode():
         made_there = Net()
     with pytest.raises(shiplap.Unsupported, match="no_grad"):
@@ -233,7 +360,9 @@ def test_what_cannot_be_done_is_refused_with_what_to_do(node):
         shiplap.torch.offload(model, "1 GiB", node=node)
     with pytest.raises(shiplap.UsageError, match="no gradients"):
         model(torch.rand(1, 64))
-    for moves in (model.half, lambda: model.to(torch.float64), lambda: copy.deepcopy(model)):
+    block = model.blocks[0]
+    for moves in (model.half, lambda: model.to(torch.float64), lambda: copy.deepcopy(model), block.double,
+                  lambda: copy.deepcopy(block)):  # fmt: skip
         with pytest.raises(shiplap.UsageError, match="remove"):
             moves()
     model.offloaded.remove()

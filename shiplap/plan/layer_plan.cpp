@@ -21,6 +21,9 @@ namespace {
 /// Steps that are simulated one after the other. The last ones are as all that follow.
 constexpr std::size_t simulated_steps = 4;
 
+/// Models of very many layers are tried with fewer rings.
+constexpr std::size_t most_simulated_ops = 1'500'000;
+
 /// What decides how much of each layer is streamed: its share of all weights, or of all time.
 enum class Spread { by_weight, by_time };
 /// Which tensors of a layer are streamed first. Small ones pass through a small ring.
@@ -133,7 +136,7 @@ class Keeping {
 
   /// Keeps more where there is room: the largest that fits, of the layer that streams the most.
   void keep_more(std::vector<PlannedLayer>& layers, Bytes& kept, Bytes most) const {
-    for (;;) {
+    while (kept <= most) {
       const Bytes room = most - kept;
       std::optional<Tensor> best;
       for (const Tensor& one : tensors(layers, false))
@@ -298,6 +301,10 @@ class LayerSearch {
       assumed_.push_back(model);
       return;
     }
+    if (model.weights().count == 0) {
+      assumed_.push_back(model);
+      return;
+    }
     // No time is known: kernels may take a part of the time of the copies, as long, or several times as long.
     const Seconds copies = bound_of(profile, model, memory);
     for (const double factor : {0.1, 1.0, 4.0}) {
@@ -325,7 +332,7 @@ class LayerSearch {
           for (const double slots : {1.0, 1.25, 2.0, 3.0}) {
             const Bytes ring{static_cast<std::uint64_t>(in_bytes(largest) * part)};
             const Bytes cap{static_cast<std::uint64_t>(in_bytes(ring) / slots)};
-            if (ring > room_) continue;
+            if (ring > room_ || (best_ && simulated_ > most_simulated_ops)) continue;
             if (auto plan = try_one(keeping.keep(room_ - ring, cap))) found_.push_back(*std::move(plan));
           }
       }
@@ -342,13 +349,13 @@ class LayerSearch {
     std::ranges::stable_sort(starts, {}, &Tried::score);
     const std::size_t ops = std::max<std::size_t>(1, best_->plan.schedule->ops.size() * assumed_.size());
     const std::size_t most = std::max<std::size_t>(16, most_ops_ / ops);
-    most_tried_ = tried_.size() + most;
+    attempts_left_ = most;
     for (std::size_t l = 0; l < model_.layers.size(); ++l)
       for (std::size_t t = 0; t < model_.layers[l].tensors.size(); ++t) tensors_.emplace_back(l, t);
     if (tensors_.size() < 16 && std::size_t{1} << tensors_.size() <= most) return try_all_sets();
     for (Tried& start : starts) {
       std::optional<Tried> here = std::move(start);
-      while (here && tried_.size() < most_tried_) here = better_neighbour(*here);
+      while (here && attempts_left_ > 0) here = better_neighbour(*here);
     }
   }
 
@@ -373,23 +380,26 @@ class LayerSearch {
   std::optional<Tried> better_neighbour(const Tried& here) {
     std::optional<Tried> found;
     const auto is_better = [&](std::initializer_list<std::size_t> flipped) {
+      --attempts_left_;
       std::vector<PlannedLayer> layers = here.plan.layers;
       for (const std::size_t tensor : flipped) flip(layers, tensor);
       found = try_one(std::move(layers));
       return found && found->score < here.score * 0.9999;
     };
     const std::size_t n = tensors_.size();
-    for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t i = 0; i < n; ++i) {
+      if (attempts_left_ == 0) return std::nullopt;
       if (is_better({i})) return found;
+    }
     for (std::size_t distance = 1; distance < n; ++distance)
       for (std::size_t i = 0; i + distance < n; ++i) {
-        if (tried_.size() >= most_tried_) return std::nullopt;
+        if (attempts_left_ == 0) return std::nullopt;
         if (is_better({i, i + distance})) return found;
       }
     for (std::size_t i = 0; i < n; ++i)
       for (std::size_t j = i + 1; j < n; ++j)
         for (std::size_t k = j + 1; k < n; ++k) {
-          if (tried_.size() >= most_tried_) return std::nullopt;
+          if (attempts_left_ == 0) return std::nullopt;
           if (is_better({i, j, k})) return found;
         }
     return std::nullopt;
@@ -421,6 +431,7 @@ class LayerSearch {
     Tried result;
     for (const LayeredModel& assumed : assumed_) {
       plan.model = assumed;
+      simulated_ += simulated_steps * 2 * plan.layers.size();
       simulate_steps(profile_, plan);
       plan.bound = bound_of(profile_, assumed, memory_);
       result.score += plan.predicted.value.count() / std::max(1e-12, plan.bound.count());
@@ -439,7 +450,8 @@ class LayerSearch {
   std::vector<Tried> found_;                                  // by rings of several sizes
   std::vector<std::pair<std::size_t, std::size_t>> tensors_;  // by layer and number in it
   std::size_t most_ops_;
-  std::size_t most_tried_ = 0;
+  std::size_t attempts_left_ = 0;
+  std::size_t simulated_ = 0;  // about how many ops
   std::optional<Tried> best_;
 };
 

@@ -42,7 +42,7 @@ struct LayerPlan {
   Seconds first{0};                    ///< time of the first step, whose weights were not on their way before it began
   Seconds bound{0};  ///< no way takes less: the kernels, or all that does not fit over the link at its rate
   std::shared_ptr<const Schedule> schedule{};  ///< several steps, one after the other
-  Timeline timeline{};                         ///< of the schedule, simulated
+  Timeline timeline{};                         ///< simulated spans of the schedule's ops
 
   /// What a step takes, what stays on the GPU, and what more memory would bring (defined in
   /// report/layer_plan_section.cpp).

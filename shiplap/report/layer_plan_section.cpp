@@ -50,9 +50,9 @@ Section layer_plan_section(const LayerPlanView& plan, const std::string& source)
   section.sentences.push_back(
       plan.streamed.count == 0
           ? fmt::format("All {} of weights stay on the GPU.", to_string(all))
-          : fmt::format("Of {} of weights, {} stay on the GPU, in parts of all layers. {} cross the link in each step, "
-                        "through a ring of {}.",
-                        to_string(all), to_string(plan.kept), to_string(plan.streamed), to_string(plan.ring)));
+          : fmt::format("Of {} of weights, {} stay on the GPU{}. {} cross the link in each step, through a ring of {}.",
+                        to_string(all), to_string(plan.kept), plan.kept.count > 0 ? ", spread over the layers" : "",
+                        to_string(plan.streamed), to_string(plan.ring)));
   if (plan.streamed.count > 0)
     section.sentences.push_back(
         fmt::format("The first step takes {}; later ones find weights on their way.", to_string(plan.first)));

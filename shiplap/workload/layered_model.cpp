@@ -13,6 +13,8 @@ namespace {
 
 /// The most layers of a model: each is an op of the schedules that are simulated.
 constexpr std::uint64_t most_layers = 4096;
+/// The most weights of a model, which the planner looks at again and again.
+constexpr std::uint64_t most_tensors = 65536;
 /// The most bytes of a model, so that sums do not overflow.
 constexpr Bytes most_bytes{std::uint64_t{1} << 50};
 
@@ -21,7 +23,11 @@ struct SizeText {
   static Json write(Bytes size) { return std::to_string(size.count) + "B"; }
   static Bytes read(const JsonReader& json) {
     const std::string text = json.string();
-    return text == "0B" ? Bytes{} : parse_bytes(text, "a size");
+    try {
+      return text == "0B" ? Bytes{} : parse_bytes(text, "size");
+    } catch (const UsageError&) {
+      json.fail("a size with its unit, as in 436MiB");
+    }
   }
   static Json schema() { return {{"type", "string"}, {"examples", {"436MiB", "117440512B"}}}; }
 };
@@ -43,7 +49,11 @@ struct TimeText {
   static Json write(Seconds time) { return fmt::format("{}s", time.count()); }
   static Seconds read(const JsonReader& json) {
     const std::string text = json.string();
-    return text == "0s" ? Seconds{0} : parse_seconds(text, "a time");
+    try {
+      return text == "0s" ? Seconds{0} : parse_seconds(text, "time");
+    } catch (const UsageError&) {
+      json.fail("a time with its unit, as in 0.9ms");
+    }
   }
   static Json schema() { return {{"type", "string"}, {"examples", {"0.9ms", "0s"}}}; }
 };
@@ -95,6 +105,7 @@ LayeredModel LayeredModel::each() const {
 
 void require_layers(const LayeredModel& model) {
   std::uint64_t count = 0;
+  std::uint64_t tensors = 0;
   Bytes sum = model.fixed;
   if (sum > most_bytes) throw UsageError(fmt::format("{}: fixed is larger than {}", model.name, to_string(most_bytes)));
   for (const ModelLayer& layer : model.layers) {
@@ -102,6 +113,9 @@ void require_layers(const LayeredModel& model) {
       throw UsageError(fmt::format("{}: layer {} stands for {} layers: give 1 to {}", model.name, layer.name,
                                    layer.times, most_layers));
     count += layer.times;
+    tensors += layer.tensors.size() * layer.times;
+    if (tensors > most_tensors)
+      throw UsageError(fmt::format("{} has more than {} weights: take small ones together", model.name, most_tensors));
     for (const Bytes tensor : layer.tensors) {
       if (tensor > most_bytes)
         throw UsageError(

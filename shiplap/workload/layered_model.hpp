@@ -36,7 +36,8 @@ Bytes aligned_weight(Bytes size);
 /// Tensors begin at multiples of this many bytes, which is what PyTorch's allocator guarantees.
 inline constexpr std::uint64_t alignment_of_weights = 512;
 
-/// Throws UsageError for a model without layers or weights, and for sizes that cannot be added up.
+/// Throws UsageError for a model without layers, with too many of them or of weights, and for sizes that cannot be
+/// added up.
 void require_layers(const LayeredModel&);
 
 Json to_json(const LayeredModel&);                 ///< the model with its schema and version

@@ -50,7 +50,7 @@ TEST_F(PlanLayers, refuses_what_is_wrong_and_options_without_meaning) {
     return outcome.err;
   };
   EXPECT_THAT(refusal(model("1ms") + "--device-memory 100MiB", 1), HasSubstr("needs 300 MiB"));
-  EXPECT_THAT(refusal(model("soon"), 1), HasSubstr("soon"));
+  EXPECT_THAT(refusal(model("soon"), 1), HasSubstr("a time with its unit"));
   EXPECT_THAT(refusal(model("1ms") + "--gpus 2", 64), HasSubstr("--gpus"));
   EXPECT_THAT(refusal(model("1ms") + "saxpy", 64), HasSubstr("--layers"));
   EXPECT_THAT(refusal("plan --profile h200 --layers no-such-file.json", 1), HasSubstr("no-such-file.json"));

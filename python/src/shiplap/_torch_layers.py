@@ -9,7 +9,7 @@ from typing import Any
 import torch  # type: ignore[import-not-found,unused-ignore]
 
 from shiplap import _core
-from shiplap._core import Unsupported
+from shiplap._core import Unsupported, UsageError
 from shiplap._node import Node
 from shiplap._show import object_of
 
@@ -19,7 +19,8 @@ Module = Any
 # Weights begin at multiples of this many bytes (alignment_of_weights of the library).
 _ALIGNMENT = 512
 
-_LISTS = (torch.nn.ModuleList, torch.nn.ModuleDict)
+# Blocks of a model with more layers are not split.
+_MOST_LAYERS = 1024
 
 
 def _aligned(size: int) -> int:
@@ -108,10 +109,9 @@ class Layer:
     is_wanted: bool = False  # whether pieces were fetched ahead and not used since
     users: int = 0  # calls that are running
     versions: tuple[int, ...] = ()  # of its weights when they were copied
+    entered: tuple[int, ...] = ()  # versions when its call began
     own_place: Tensor = None  # memory of its own, where another running layer has its place
-    began: Any = None  # events around its first run in a call that is measured
-    ended: Any = None
-    is_measured: bool = False
+    runs: list[tuple[Any, Any]] = field(default_factory=list)  # events around each run in a call that is measured
 
     def current_versions(self) -> tuple[int, ...]:
         """Return numbers that change with the weights."""
@@ -137,23 +137,30 @@ def tensor_like(parameter: Tensor, memory: Tensor, offset: int) -> Tensor:
     )
 
 
+def _is_container(module: Module) -> bool:
+    """Whether nobody calls the module: it only holds others."""
+    return type(module).forward is torch.nn.Module.forward
+
+
 def _splits(module: Module, inside: bool) -> bool:
     """Whether the module has a list of modules in it, which are layers of their own."""
-    lists = _LISTS if inside else (*_LISTS, torch.nn.Sequential)
-    return any(isinstance(one, lists) and len(one) > 1 for one in module.modules())
+    return any(
+        _is_container(one) or (not inside and isinstance(one, torch.nn.Sequential) and len(one) > 1)
+        for one in module.modules()
+    )
 
 
-def _modules_of_layers(model: Module, blocks: Iterable[Module] | None) -> Iterator[tuple[str, Module]]:
+def _modules_of_layers(model: Module, blocks: set[Module], are_whole: bool) -> Iterator[tuple[str, Module]]:
     """Yield the modules that are fetched as one piece: elements of lists, such as blocks, and what lies beside them.
 
-    An element that has a list in it, such as a block with experts, is split further: what one call leaves out is not
-    fetched. Modules that `blocks` names are not split.
+    An element that has a list in it, such as a block with experts, is split further, so that what a call leaves out is
+    not fetched, unless elements `are_whole`. Modules of `blocks` are not split.
     """
-    whole_ones = set(blocks or ())
 
     def visit(name: str, module: Module, inside: bool) -> Iterator[tuple[str, Module]]:
-        is_list = isinstance(module, (*_LISTS, torch.nn.Sequential))
-        if module not in whole_ones and (_splits(module, inside) or (is_list and not inside)):
+        is_list = _is_container(module) or isinstance(module, torch.nn.Sequential)
+        splits = _splits(module, inside) and not (inside and are_whole)
+        if module not in blocks and (splits or _is_container(module)):
             for child_name, child in module.named_children():
                 yield from visit(f"{name}.{child_name}" if name else child_name, child, inside or is_list)
         else:
@@ -174,7 +181,16 @@ class Parts:
     """The layers of a model, and the weights and buffers that are on the GPU all the time."""
 
     def __init__(self, model: Module, blocks: Iterable[Module] | None) -> None:
-        self.layers = [Layer(name, module) for name, module in _modules_of_layers(model, blocks)]
+        chosen = set(blocks or ())
+        found = list(_modules_of_layers(model, chosen, False))
+        if len(found) > _MOST_LAYERS:  # as of hundreds of experts in each of many blocks
+            found = list(_modules_of_layers(model, chosen, True))
+        for stranger in chosen - {module for _, module in found}:
+            raise UsageError(
+                f"blocks has a {type(stranger).__name__} that is no module of the model, or lies in another that is "
+                "fetched as one piece"
+            )
+        self.layers = [Layer(name, module) for name, module in found]
         users: dict[Any, set[int]] = {}
         for number, layer in enumerate(self.layers):
             for parameter in layer.module.parameters():
@@ -211,5 +227,17 @@ class Parts:
         return LayerPlan(_core.plan_layers(node._core, name, layers, self.fixed_bytes, memory))
 
 
-def has_own_storage(tensor: Tensor) -> bool:
-    return tensor.untyped_storage().nbytes() == tensor.nbytes
+def move_storages(tensors: Iterable[Tensor], device: Any) -> None:
+    """Move tensors in place, each storage once: what shares memory shares it there too."""
+    moved: dict[Any, Any] = {}
+    for tensor in tensors:
+        data = tensor.data
+        if data.device == device or data.numel() == 0:
+            tensor.data = data.to(device)
+            continue
+        key = key_of(data)
+        if key not in moved:
+            whole = torch.empty(0, dtype=torch.uint8, device=data.device).set_(data.untyped_storage())
+            moved[key] = whole.to(device).untyped_storage()
+        there = torch.empty(0, dtype=data.dtype, device=device)
+        tensor.data = there.set_(moved[key], data.storage_offset(), data.shape, data.stride())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,8 @@ from shiplap._arguments import whole
 from shiplap._arrays import array_at
 from shiplap._core import Unsupported, UsageError
 from shiplap._node import Node, node_of
-from shiplap._torch_layers import Layer, LayerPlan, Module, Parts, Piece, Tensor, has_own_storage, key_of, tensor_like
-from shiplap._torch_prefetch import map_tensors
+from shiplap._torch_layers import Layer, LayerPlan, Module, Parts, Piece, Tensor, key_of, move_storages, tensor_like
+from shiplap._torch_prefetch import map_tensors, tensors_of
 from shiplap._torch_stream import UntilCopied
 
 
@@ -71,16 +72,20 @@ class Offloaded:
         self._lock = threading.RLock()
         self._caches_casts = True  # whether autocast kept converted weights before the call that is running
         with torch.inference_mode(False), torch.no_grad():
-            self._place_resident()
-            self._place()
-        self._hooks = [
-            model.register_forward_pre_hook(self._begin, prepend=True, with_kwargs=True),
-            model.register_forward_hook(self._end, always_call=True),
-        ]
+            try:
+                self._place_resident()
+                self._place()
+            except BaseException:
+                self._bring_back()
+                raise
+        wrap(model, self._begin, self._end)
         for layer in self._layers:
-            self._hooks.append(layer.module.register_forward_pre_hook(self._entering(layer), prepend=True))
-            self._hooks.append(layer.module.register_forward_hook(self._leaving(layer), always_call=True))
-        model._apply = self._refuse_to_move
+            wrap(layer.module, partial(self._enter, layer), partial(self._leave, layer))
+        self._guarded = list(model.modules())
+        self._load_hooks = []
+        for module in self._guarded:
+            module._apply = module.__deepcopy__ = self._refuse
+            self._load_hooks.append(module.register_load_state_dict_pre_hook(self._before_loading))
         self._class = type(model)
         if isinstance(getattr(self._class, "device", None), property):  # as models of transformers have it
             device = self.device
@@ -104,8 +109,7 @@ class Offloaded:
         """
         with self._lock:
             for layer in self._layers:
-                layer.began = layer.ended = None
-                layer.is_measured = False
+                layer.runs = []
             self._is_measuring = True
             self._has_times = False
 
@@ -129,26 +133,40 @@ class Offloaded:
     def remove(self) -> Module:
         """Take everything back: the model is as before, with its weights in host memory. Returns the model."""
         with self._lock, torch.inference_mode(False), torch.no_grad():
-            for hook in self._hooks:
+            if self._depth > 0:
+                raise UsageError("the model runs: remove what `offload` has made of it after the call")
+            for hook in self._load_hooks:
                 hook.remove()
-            del self._model._apply
+            for module in self._guarded:
+                del module._apply, module.__deepcopy__
+            for module in {self._model, *(layer.module for layer in self._layers)}:
+                del module._call_impl
             self._model.__class__ = self._class
-            self._give_up_places()
-            for tensor in self._resident:
-                tensor.data = tensor.data.cpu()
+            self._bring_back()
             self._layers, self._order = [], []
             del self._model.offloaded
         return self._model
+
+    def refetch(self) -> None:
+        """Say that weights were changed in a way that PyTorch does not count, as through ``.data``.
+
+        Waits for the copies that are on their way. They are fetched again when they are needed.
+        """
+        with self._lock:
+            self._wait_for_copies()
+            for layer in self._layers:
+                layer.fetched = 0
 
     # Set-up.
 
     def _place(self) -> None:
         """Give every weight of a layer its place: on the GPU, or in pinned memory and in the ring."""
-        memory = torch.empty(self._plan.kept + self._plan.ring, dtype=torch.uint8, device=self.device)
+        self._ring = ring = torch.empty(self._plan.ring, dtype=torch.uint8, device=self.device)
+        memory = torch.empty(self._plan.kept, dtype=torch.uint8, device=self.device)
         if self._on_gpu:
-            memory.record_stream(self._copies)
-        ring = memory[: self._plan.ring]
-        end = self._plan.ring
+            ring.record_stream(self._copies)
+            self._copies.wait_stream(torch.cuda.current_stream(self.device))  # somebody may have had this memory
+        end = 0
         for layer, (kept, pieces) in zip(self._layers, self._plan._core.places(), strict=True):
             layer.pieces = [Piece(*piece) for piece in pieces]
             layer.streamed, layer.size, layer.fetched, layer.is_wanted = [], 0, 0, False
@@ -176,7 +194,6 @@ class Offloaded:
                         for one in other.pieces
                     )
                 ]
-        self._ring = memory
         self._position = self._ahead = 0
 
     def _give_up_places(self) -> None:
@@ -185,19 +202,21 @@ class Offloaded:
             torch.cuda.synchronize(self.device)
         for layer in self._layers:
             layer.streamed = []
+            layer.users = 0
+            layer.own_place = None
             for weight in layer.weights:
-                if weight.host is None:
-                    weight.parameter.data = weight.parameter.data.cpu()
+                weight.parameter.data = weight.parameter.data.cpu() if weight.host is None else weight.host
                 weight.gpu = None
         self._ring = None
 
+    def _bring_back(self) -> None:
+        """Bring everything to the host: what had a place, and what has come to the model since."""
+        self._give_up_places()
+        move_storages([*self._model.parameters(), *self._model.buffers()], torch.device("cpu"))
+
     def _place_resident(self) -> None:
         """Move to the GPU what is there all the time."""
-        self._resident = [*self._parts.fixed, *self._parts.buffers]
-        moved: dict[Any, Tensor] = {}
-        for tensor in self._resident:
-            there = tensor.data.to(self.device)
-            tensor.data = moved.setdefault(key_of(tensor), there) if has_own_storage(tensor) else there
+        move_storages([*self._parts.fixed, *self._parts.buffers], self.device)
 
     def _pin(self, layer: Layer, ring: Tensor) -> None:
         """Move the streamed weights of a layer into pinned memory, from where one copy takes them to the ring."""
@@ -217,23 +236,43 @@ class Offloaded:
     def _event(self, timed: bool = False) -> Any:
         return torch.cuda.Event(enable_timing=timed) if self._on_gpu else _Now()
 
-    def _refuse_to_move(self, *_: Any, **__: Any) -> Any:
+    def _refuse(self, *_: Any, **__: Any) -> Any:
         raise UsageError(
-            "the model is offloaded, so it cannot be moved or converted: call model.offloaded.remove() first"
+            "the model is offloaded, so it cannot be moved, converted or copied: call model.offloaded.remove() first"
         )
 
     def __deepcopy__(self, _: Any) -> Any:
-        raise UsageError("the model is offloaded, so it cannot be copied: call model.offloaded.remove() first")
+        return self._refuse()
 
     def __reduce__(self) -> Any:
         raise UsageError("the model is offloaded, so it cannot be saved as a whole: save its state_dict()")
 
+    def _wait_for_copies(self) -> None:
+        if self._on_gpu:
+            self._copies.synchronize()
+
+    def _before_loading(self, _: Module, __: Any, ___: Any, metadata: Any, *____: Any) -> None:
+        if metadata.get("assign_to_params_buffers"):
+            raise UsageError("the model is offloaded: load_state_dict(assign=True) would replace its weights")
+        self._wait_for_copies()
+
     # A call of the model.
 
-    def _begin(self, _: Module, args: Any, kwargs: Any) -> tuple[Any, Any]:
+    def _require_call(self, parameters: Iterable[Tensor], inputs: Any) -> None:
+        """Refuse a call that cannot be right."""
+        if self._depth > 0 and self._thread != threading.get_ident():
+            raise UsageError("the model is offloaded and runs in another thread: one call at a time may use it")
+        if torch.is_grad_enabled() and any(one.requires_grad for one in (*parameters, *tensors_of(inputs))):
+            raise UsageError(
+                "the model is offloaded, which has no gradients: call it under torch.no_grad() or "
+                "torch.inference_mode()"
+            )
+        if self._on_gpu and torch.cuda.is_current_stream_capturing():
+            raise Unsupported("the model is offloaded, and its copies cannot be part of a CUDA graph of the caller")
+
+    def _begin(self, args: Any, kwargs: Any) -> tuple[Any, Any]:
         with self._lock:
-            if self._depth > 0 and self._thread != threading.get_ident():
-                raise UsageError("the model is offloaded and runs in another thread: one call at a time may use it")
+            self._require_call(self._parts.fixed, (args, kwargs))
             self._depth += 1
             self._thread = threading.get_ident()
             if self._depth == 1:
@@ -241,18 +280,16 @@ class Offloaded:
                 # Autocast would keep converted copies of all weights.
                 self._caches_casts = torch.is_autocast_cache_enabled()
                 torch.set_autocast_cache_enabled(False)
-        to_gpu = lambda tensor: tensor.to(self.device, non_blocking=True)  # noqa: E731
-        return map_tensors(args, to_gpu), map_tensors(kwargs, to_gpu)
+        # A copy that does not wait would read what the caller may have changed since.
+        return map_tensors(args, lambda one: one.to(self.device)), map_tensors(kwargs, lambda one: one.to(self.device))
 
-    def _end(self, _: Module, __: Any, result: Any) -> None:
+    def _end(self, result: Any, has_failed: bool) -> Any:
         with self._lock:
-            if self._thread != threading.get_ident():
-                return  # it was refused when it began
             self._depth -= 1
             if self._depth > 0:
-                return
+                return result
             torch.set_autocast_cache_enabled(self._caches_casts)
-            if result is not None:  # there is none after an exception
+            if not has_failed:
                 self._has_times = self._has_times or self._is_measuring
                 self._is_measuring = self._calls == 0  # the first call has what is made once
                 self._calls += 1
@@ -260,6 +297,7 @@ class Offloaded:
             if self._order:
                 self._skip_to(-(-self._position // len(self._order)) * len(self._order))
             self._fetch_ahead()
+        return result
 
     def _learn(self) -> None:
         """Take the order of the layers from the call that ends.
@@ -274,55 +312,45 @@ class Offloaded:
             for layer in self._layers:
                 layer.is_wanted = False
 
-    def _entering(self, layer: Layer) -> Any:
-        @torch.compiler.disable
-        def hook(*_: Any) -> None:
-            self._enter(layer)
-
-        return hook
-
-    def _leaving(self, layer: Layer) -> Any:
-        @torch.compiler.disable
-        def hook(*_: Any) -> None:
-            self._leave(layer)
-
-        return hook
-
-    def _enter(self, layer: Layer) -> None:
+    def _enter(self, layer: Layer, args: Any, kwargs: Any) -> tuple[Any, Any]:
         with self._lock:
-            if torch.is_grad_enabled() and any(weight.parameter.requires_grad for weight in layer.weights):
-                raise UsageError(
-                    "the model is offloaded, which has no gradients: call it under torch.no_grad() or "
-                    "torch.inference_mode()"
-                )
-            if self._on_gpu and torch.cuda.is_current_stream_capturing():
-                raise Unsupported("the model is offloaded, and its copies cannot be part of a CUDA graph of the caller")
+            self._require_call((weight.parameter for weight in layer.weights), (args, kwargs))
             layer.users += 1
-            self._called.append(layer)
-            if layer.users == 1 and layer.size > 0:
-                self._find(layer)
-                self._forget_changed(layer)
-                if layer.fetched < len(layer.pieces):
-                    self._fetch(layer)
-                layer.is_wanted = False
+            if self._depth > 0:
+                self._called.append(layer)
+            if layer.size > 0:
+                if layer.users == 1:
+                    self._find(layer)
+                    self._forget_changed(layer)
+                    if layer.fetched < len(layer.pieces):
+                        self._fetch(layer)
+                    layer.is_wanted = False
+                    for weight in layer.streamed:
+                        weight.parameter.data = weight.gpu
+                    layer.entered = layer.current_versions()
                 if self._on_gpu:
-                    torch.cuda.current_stream(self.device).wait_event(layer.copied)
-                for weight in layer.streamed:
-                    weight.parameter.data = weight.gpu
-            if self._is_measuring and layer.began is None:
-                layer.began, layer.ended = self._event(True), self._event(True)
-                layer.began.record()
+                    for event in (layer.copied, layer.done):  # the last call may have been in another stream
+                        self._stream().wait_event(event)
+            if self._is_measuring and layer.users == 1:
+                layer.runs.append((self._event(True), self._event(True)))
+                layer.runs[-1][0].record(self._stream())
+        return args, kwargs
 
-    def _leave(self, layer: Layer) -> None:
+    def _leave(self, layer: Layer, result: Any, _: bool) -> Any:
         with self._lock:
-            if layer.users == 0:
-                return  # it was refused when it was entered
             layer.users -= 1
-            if self._is_measuring and layer.began is not None and layer.users == 0 and not layer.is_measured:
-                layer.ended.record()
-                layer.is_measured = True
-            if layer.users > 0 or layer.size == 0:
-                return
+            if layer.users > 0:
+                return result
+            if self._is_measuring and layer.runs:
+                layer.runs[-1][1].record(self._stream())
+            if layer.size == 0:
+                return result
+            result = self._own(layer, result)
+            if layer.entered != layer.current_versions():  # the layer has changed its own weights
+                with torch.inference_mode(False), torch.no_grad():
+                    for weight in layer.streamed:
+                        weight.host.copy_(weight.gpu)
+                layer.versions = layer.current_versions()
             for weight in layer.streamed:
                 weight.parameter.data = weight.host
             if layer.own_place is not None:
@@ -330,8 +358,19 @@ class Offloaded:
                 layer.fetched = 0
                 self._look_at_ring(layer, self._ring)
             elif self._on_gpu:
-                layer.done.record(torch.cuda.current_stream(self.device))
+                layer.done.record(self._stream())
             self._fetch_ahead()
+        return result
+
+    def _stream(self) -> Any:
+        return torch.cuda.current_stream(self.device) if self._on_gpu else None
+
+    def _own(self, layer: Layer, result: Any) -> Any:
+        """Copy results that are parts of weights, whose memory others get."""
+        places = {key_of(self._ring)}
+        if layer.own_place is not None:
+            places.add(key_of(layer.own_place))
+        return map_tensors(result, lambda one: one.clone() if key_of(one) in places else one)
 
     # What is fetched, and when.
 
@@ -342,11 +381,18 @@ class Offloaded:
                 piece = next(one for one in layer.pieces if 0 <= weight.offset - one.begin < one.size)
                 weight.gpu = tensor_like(weight.host, ring, piece.place + weight.offset - piece.begin)
 
-    @staticmethod
-    def _forget_changed(layer: Layer) -> None:
-        """Fetch weights again that the caller has changed since they were copied."""
+    def _forget_changed(self, layer: Layer) -> None:
+        """Fetch weights again that the caller has changed since they were copied, or given another memory."""
+        for weight in layer.streamed:
+            if weight.parameter.data_ptr() != weight.host.data_ptr():
+                with torch.inference_mode(False), torch.no_grad():
+                    self._wait_for_copies()
+                    weight.host.copy_(weight.parameter.data)
+                layer.fetched = 0
         if layer.fetched > 0 and layer.versions != layer.current_versions():
             layer.fetched = 0
+            if self._on_gpu:
+                self._copies.wait_stream(self._stream())  # which may still change them
 
     def _find(self, layer: Layer) -> None:
         """Set the position behind this layer. Layers that the model has left out need not be there any more."""
@@ -371,7 +417,7 @@ class Offloaded:
                 layer.own_place = layer.host.to(self.device, non_blocking=True)
                 for weight in layer.streamed:
                     weight.gpu = tensor_like(weight.host, layer.own_place, weight.offset)
-            layer.copied.record()
+            layer.copied.record(self._stream())
             layer.fetched = len(layer.pieces)
             layer.versions = layer.current_versions()
             return
@@ -422,7 +468,31 @@ class Offloaded:
             return None
         if self._on_gpu:
             torch.cuda.synchronize(self.device)
-        return [layer.began.elapsed_time(layer.ended) / 1e3 if layer.is_measured else 0.0 for layer in self._layers]
+        return [sum(begin.elapsed_time(end) for begin, end in layer.runs) / 1e3 for layer in self._layers]
+
+
+def wrap(module: Module, before: Any, after: Any) -> None:
+    """Let a module call `before` and `after` around itself and the hooks of others, whatever happens there."""
+    call = module._call_impl
+
+    @torch.compiler.disable
+    def begin(args: Any, kwargs: Any) -> tuple[Any, Any]:
+        return before(args, kwargs)
+
+    @torch.compiler.disable
+    def end(result: Any, has_failed: bool) -> Any:
+        return after(result, has_failed)
+
+    def call_impl(*args: Any, **kwargs: Any) -> Any:
+        args, kwargs = begin(args, kwargs)
+        try:
+            result = call(*args, **kwargs)
+        except BaseException:
+            end(None, True)
+            raise
+        return end(result, False)
+
+    module._call_impl = call_impl
 
 
 def _model_of(model: Any) -> Module:
@@ -490,5 +560,7 @@ def offload(
     """
     module = _model_of(model)
     found = node_of(node)
+    if any(one.is_meta for one in (*module.parameters(), *module.buffers())):
+        raise UsageError('the model is on the device "meta" and has no weights: `fit` plans it, `offload` runs it')
     module.offloaded = Offloaded(module, _bytes("memory", memory), found, blocks)
     return module

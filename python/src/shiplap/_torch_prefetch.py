@@ -21,24 +21,32 @@ Tensor = Any
 
 
 def map_tensors(batch: Any, change: Callable[[Tensor], Tensor]) -> Any:
-    """Return the batch with each tensor in its mappings, lists and tuples changed; what else it holds stays."""
+    """Return the batch with each tensor in its mappings, lists and tuples changed; what else it holds stays.
+
+    What has no tensor that changes is returned as it is, and not copied.
+    """
     if isinstance(batch, torch.Tensor):
         return change(batch)
     if isinstance(batch, Mapping):
         changed = {key: map_tensors(value, change) for key, value in batch.items()}
+        if all(changed[key] is value for key, value in batch.items()):
+            return batch
         if not isinstance(batch, MutableMapping):
             return changed
         kept = copy.copy(batch)  # a mapping of the same type, such as an OrderedDict
-        kept.update(changed)
+        for key, value in changed.items():
+            kept[key] = value
         return kept
-    if isinstance(batch, tuple) and hasattr(batch, "_fields"):
-        return type(batch)(*(map_tensors(value, change) for value in batch))
     if isinstance(batch, (list, tuple)):
-        return type(batch)(map_tensors(value, change) for value in batch)
+        values = [map_tensors(value, change) for value in batch]
+        if all(one is other for one, other in zip(values, batch, strict=True)):
+            return batch
+        return type(batch)(*values) if hasattr(batch, "_fields") else type(batch)(values)
     return batch
 
 
-def _tensors(batch: Any) -> list[Tensor]:
+def tensors_of(batch: Any) -> list[Tensor]:
+    """Return the tensors in the mappings, lists and tuples of a batch."""
     found: list[Tensor] = []
 
     def note(tensor: Tensor) -> Tensor:
@@ -135,7 +143,7 @@ class _Feeder:
 
     def _staged(self, batch: Any) -> tuple[Any, int | None]:
         """Return the batch in pinned memory, and the slot that holds it."""
-        size = sum(_padded(tensor) for tensor in _tensors(batch) if _is_pageable(tensor))
+        size = sum(_padded(tensor) for tensor in tensors_of(batch) if _is_pageable(tensor))
         if size == 0:
             return batch, None
         index, memory = self._slots.take(size)
@@ -200,7 +208,7 @@ class Prefetch:
 
     def _choose(self, batch: Any) -> Way:
         if self.way is None:
-            found = _tensors(batch)
+            found = tensors_of(batch)
             if not found:
                 raise UsageError(
                     f"there is no tensor in a batch of type {type(batch).__name__}: give tensors in mappings, lists "
@@ -272,7 +280,7 @@ class Prefetch:
         for moved, arrived, source in self._beside() if self._threaded else self._inline():
             stream = torch.cuda.current_stream(self._device)
             stream.wait_event(arrived)
-            for tensor in _tensors(moved):
+            for tensor in tensors_of(moved):
                 tensor.record_stream(stream)
             sources.append((arrived, source))
             while sources and sources[0][0].query():
