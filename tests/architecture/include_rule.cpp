@@ -48,6 +48,7 @@ const std::map<std::string, std::vector<std::string>, std::less<>> rule{
       "plan/ranking_json.hpp",
       "plan/strategy_map.hpp",
       "plan/adaptation_log.hpp",
+      "plan/layer_plan_view.hpp",
       "plan/step_plan_view.hpp",
       "plan/models.hpp",
       "plan/paper_answers.hpp",
