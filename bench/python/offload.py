@@ -194,53 +194,50 @@ def layers():
         print(f"accelerate.cpu_offload, {n} tokens: first {first * 1e3:.0f} ms, then {again * 1e3:.0f} ms")
 
 
+def architecture(name, kind, config):
+    model = made(kind, config)
+    size = bytes_of(model)
+    calls = {
+        what: torch.randint(0, 32000, (1, n), device=DEVICE) for what, n in (("prefill of 2048", 2048), ("decode", 1))
+    }
+    expected = {what: model(ids).logits.float().cpu() for what, ids in calls.items()}
+    compute = {what: median_of(lambda ids=ids: model(ids), 3) for what, ids in calls.items()}
+    model.to("cpu")
+    torch.cuda.empty_cache()
+    for part in (0.25, 0.5):
+        memory = int(size * part)
+        before = torch.cuda.memory_allocated()
+        took = seconds_of(lambda memory=memory: shiplap.torch.offload(model, memory))
+        ours = torch.cuda.memory_allocated() - before
+        print(f"\n{name}: {size / 1e9:.2f} GB with {memory / 1e9:.2f} GB", end="; ")
+        print(f"shiplap takes {ours / 1e9:.2f} GB, set up in {took:.2f} s")
+        print("call             first       again       with times  predicted   bound       on the GPU  error")
+        for what, ids in calls.items():
+            first = seconds_of(lambda ids=ids: model(ids))
+            before_times = median_of(lambda ids=ids: model(ids), 5)
+            model.offloaded.measure_again()
+            model(ids)
+            model.offloaded.plan_again()
+            error = max(error_of(model(ids).logits, expected[what]) for _ in range(2))
+            own = median_of(lambda ids=ids: model(ids), 5)
+            model.offloaded.measure_again()
+            model(ids)
+            plan = model.offloaded.plan
+            times = (first, before_times, own, plan.seconds, max(compute[what], plan.bound), compute[what])
+            print(f"{what:15}", *(f"{one * 1e3:8.1f} ms " for one in times), f"{error:g}", flush=True)
+        print(model.offloaded.plan.explain())
+        print("generate:", model.generate(calls["decode"], max_new_tokens=4, do_sample=False).shape)
+        model.offloaded.remove()
+        torch.cuda.empty_cache()
+
+
 def architectures():
     import transformers
 
     small = dict(max_position_embeddings=4096)
-    configs = {
-        "Llama, 6.7 B": (transformers.LlamaForCausalLM, transformers.LlamaConfig(**small)),
-        "Mixtral, 4 layers, 5.8 B": (
-            transformers.MixtralForCausalLM, transformers.MixtralConfig(num_hidden_layers=4, **small)),
-    }  # fmt: skip
-    for name, (kind, config) in configs.items():
-        model = made(kind, config)
-        size = bytes_of(model)
-        calls = {}
-        for what, tokens in (("prefill of 2048", 2048), ("decode", 1)):
-            calls[what] = torch.randint(0, 32000, (1, tokens), device=DEVICE)
-        expected = {what: model(ids).logits.float().cpu() for what, ids in calls.items()}
-        compute = {what: median_of(lambda ids=ids: model(ids), 3) for what, ids in calls.items()}
-        model.to("cpu")
-        torch.cuda.empty_cache()
-        for part in (0.25, 0.5):
-            memory = int(size * part)
-            before = torch.cuda.memory_allocated()
-            took = seconds_of(lambda memory=memory: shiplap.torch.offload(model, memory))
-            ours = torch.cuda.memory_allocated() - before
-            print(
-                f"\n{name}: {size / 1e9:.2f} GB with {memory / 1e9:.2f} GB; shiplap takes {ours / 1e9:.2f} GB, ", end=""
-            )
-            print(f"set up in {took:.2f} s")
-            print("call             first       again       with times  predicted   bound       on the GPU  error")
-            for what, ids in calls.items():
-                first = seconds_of(lambda ids=ids: model(ids))
-                before_times = median_of(lambda ids=ids: model(ids), 5)
-                model.offloaded.measure_again()
-                model(ids)
-                model.offloaded.plan_again()
-                error = max(error_of(model(ids).logits, expected[what]) for _ in range(2))
-                own = median_of(lambda ids=ids: model(ids), 5)
-                model.offloaded.measure_again()
-                model(ids)
-                plan = model.offloaded.plan
-                times = (first, before_times, own, plan.seconds, max(compute[what], plan.bound), compute[what])
-                print(f"{what:15}", *(f"{one * 1e3:8.1f} ms " for one in times), f"{error:g}", flush=True)
-            print(model.offloaded.plan.explain())
-            ids = calls["decode"]
-            print("generate:", model.generate(ids, max_new_tokens=4, do_sample=False).shape)
-            model.offloaded.remove()
-            torch.cuda.empty_cache()
+    architecture("Llama, 6.7 B", transformers.LlamaForCausalLM, transformers.LlamaConfig(**small))
+    mixture = transformers.MixtralConfig(num_hidden_layers=4, **small)
+    architecture("Mixtral, 4 layers, 5.8 B", transformers.MixtralForCausalLM, mixture)
 
 
 if __name__ == "__main__":
