@@ -1,4 +1,9 @@
-// Names of workloads with any sizes: a job is refused, or it can be cut, scheduled and simulated.
+// Names of workloads with any sizes: a job is refused, or it can be cut, scheduled and simulated. A JSON object is a
+// model in layers, which is refused or planned within its limit.
+#include <nlohmann/json.hpp>
+
+#include "shiplap/core/json.hpp"
+#include "shiplap/plan/layer_plan.hpp"
 #include "shiplap/profile/profile.hpp"
 #include "shiplap/schedule/validate.hpp"
 #include "shiplap/sim/simulate.hpp"
@@ -18,7 +23,36 @@ void schedule_and_simulate(const Workload& workload, std::uint32_t chunks) {
   require_sound(schedule, simulate(schedule, profile).timeline);
 }
 
+void plan_any_model(std::string_view bytes) {
+  static const Profile profile = find_profile("h200");
+  const std::string file = "input";
+  const auto model = read_or_refused([&] {
+    const Json json = parse_json(bytes, file);
+    LayeredModel read;
+    from_json(JsonReader(json, file), read);
+    return read.each();
+  });
+  if (!model || model->layers.size() > 6) return;  // larger ones take long, and are not planned in another way
+  std::size_t tensors = 0;
+  Bytes largest;
+  for (const ModelLayer& layer : model->layers) {
+    tensors += layer.tensors.size();
+    Bytes sum;
+    for (const Bytes tensor : layer.tensors) sum += aligned_weight(tensor);
+    largest = std::max(largest, sum);
+  }
+  if (tensors > 12) return;
+  const Bytes memory = model->fixed + largest + model->weights() / 3;
+  read_or_refused([&] {
+    const LayerPlan plan = plan_layers(profile, *model, memory);
+    require(plan.kept + plan.ring + model->fixed <= memory, "a plan of layers keeps its limit");
+    validate(*plan.schedule);
+    return true;
+  });
+}
+
 void plan_any_workload(std::string_view name) {
+  if (name.starts_with('{')) return plan_any_model(name);
   if (name.ends_with(".json")) return;       // a file of this machine
   if (name.find('\0') != name.npos) return;  // neither an argument of a program nor a text of a file has it
   static const Profile profile = find_profile("h200");

@@ -70,7 +70,7 @@ TEST(LayerPlan, keeps_a_part_of_every_layer_and_streams_less_than_whole_layers_w
 TEST(LayerPlan, has_schedules_without_races_within_the_limit_whatever_the_model_and_the_memory) {
   std::mt19937 random(7);
   const Profile profile = planted_profile();
-  for (int round = 0; round < 25; ++round) {
+  for (int round = 0; round < 12; ++round) {
     LayeredModel model{.layers = {}, .fixed = mebi * (random() % 40)};
     Bytes largest;
     const unsigned layers = 1 + random() % 12;
