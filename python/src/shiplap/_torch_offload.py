@@ -59,7 +59,7 @@ class Offloaded:
         self.layers = [layer.name for layer in self._layers]
         self._name = type(model).__name__
         self._plan = self._parts.plan(node, self._name, memory)
-        self._copies = torch.cuda.Stream(self.device) if self._on_gpu else None
+        self._copies: Any = torch.cuda.Stream(self.device) if self._on_gpu else None
         self._order: list[Layer] = []
         self._called: list[Layer] = []
         self._position = 0  # of the layer that is used next, in calls of `_order`
@@ -475,13 +475,14 @@ def wrap(module: Module, before: Any, after: Any) -> None:
     """Let a module call `before` and `after` around itself and the hooks of others, whatever happens there."""
     call = module._call_impl
 
-    @torch.compiler.disable
-    def begin(args: Any, kwargs: Any) -> tuple[Any, Any]:
+    def calling_before(args: Any, kwargs: Any) -> Any:
         return before(args, kwargs)
 
-    @torch.compiler.disable
-    def end(result: Any, has_failed: bool) -> Any:
+    def calling_after(result: Any, has_failed: bool) -> Any:
         return after(result, has_failed)
+
+    begin: Any = torch.compiler.disable(calling_before)
+    end: Any = torch.compiler.disable(calling_after)
 
     def call_impl(*args: Any, **kwargs: Any) -> Any:
         args, kwargs = begin(args, kwargs)
