@@ -132,7 +132,11 @@ void require_layers(const LayeredModel& model) {
 Json to_json(const LayeredModel& model) { return write_record(model); }
 void from_json(const JsonReader& json, LayeredModel& model) {
   read_record(json, model);
-  require_layers(model);
+  try {
+    require_layers(model);
+  } catch (const UsageError& error) {  // the fault is the file's
+    throw Error(fmt::format("{}: {}", json.source(), error.what()));
+  }
 }
 Json json_schema(const LayeredModel&) {
   return document_schema<LayeredModel>("shiplap layers", "A model whose layers are streamed: `shiplap plan --layers`.");

@@ -50,6 +50,9 @@ TEST_F(PlanLayers, refuses_what_is_wrong_and_options_without_meaning) {
     return outcome.err;
   };
   EXPECT_THAT(refusal(model("1ms") + "--device-memory 100MiB", 1), HasSubstr("needs 300 MiB"));
+  const fs::path empty =
+      write("empty.json", R"({"schema": "shiplap/layers", "version": 1, "name": "small", "layers": []})");
+  EXPECT_THAT(refusal("plan --profile h200 --layers " + empty.string(), 1), HasSubstr("has no layers"));
   EXPECT_THAT(refusal(model("soon"), 1), HasSubstr("a time with its unit"));
   EXPECT_THAT(refusal(model("1ms") + "--gpus 2", 64), HasSubstr("--gpus"));
   EXPECT_THAT(refusal(model("1ms") + "saxpy", 64), HasSubstr("--layers"));
