@@ -44,7 +44,7 @@ class Keeping {
     const double weights = in_bytes(model.weights());
     const double time = model.compute().count();
     for (const ModelLayer& layer : model.layers) {
-      const double by_weight = weights > 0 ? in_bytes(weight_of(layer)) / weights : 0;
+      const double by_weight = weights > 0 ? in_bytes(layer.weights()) / weights : 0;
       const double by_time = time > 0 ? layer.time.count() / time : by_weight;
       share_.push_back(spread == Spread::by_weight ? by_weight : by_time);
     }
@@ -72,17 +72,11 @@ class Keeping {
         layer.streamed += size;
         streamed += in_bytes(size);
       }
-      kept += weight_of(model_.layers[l]) - layer.streamed;
+      kept += model_.layers[l].weights() - layer.streamed;
     }
     stream_more(layers, kept, most, cap);
     keep_more(layers, kept, most);
     return layers;
-  }
-
-  static Bytes weight_of(const ModelLayer& layer) {
-    Bytes sum;
-    for (const Bytes tensor : layer.tensors) sum += aligned_weight(tensor);
-    return sum;
   }
 
  private:
@@ -282,7 +276,7 @@ Seconds bound_of(const Profile& profile, const LayeredModel& model, Bytes memory
 /// The least memory with which a layer runs at all: everything passes through a ring of one slot.
 Bytes least_memory(const LayeredModel& model) {
   Bytes largest;
-  for (const ModelLayer& layer : model.layers) largest = std::max(largest, Keeping::weight_of(layer));
+  for (const ModelLayer& layer : model.layers) largest = std::max(largest, layer.weights());
   return model.fixed + largest;
 }
 
@@ -297,11 +291,7 @@ class LayerSearch {
   /// `most_ops`: how many ops may be simulated to improve the plan.
   LayerSearch(const Profile& profile, const LayeredModel& model, Bytes memory, std::size_t most_ops)
       : profile_(profile), model_(model), memory_(memory), most_ops_(most_ops) {
-    if (model.compute() > Seconds{0}) {
-      assumed_.push_back(model);
-      return;
-    }
-    if (model.weights().count == 0) {
+    if (model.compute() > Seconds{0} || model.weights().count == 0) {
       assumed_.push_back(model);
       return;
     }
@@ -310,7 +300,7 @@ class LayerSearch {
     for (const double factor : {0.1, 1.0, 4.0}) {
       LayeredModel& assumed = assumed_.emplace_back(model);
       for (ModelLayer& layer : assumed.layers)
-        layer.time = copies * (factor * in_bytes(Keeping::weight_of(layer)) / in_bytes(model.weights()));
+        layer.time = copies * (factor * in_bytes(layer.weights()) / in_bytes(model.weights()));
     }
   }
 

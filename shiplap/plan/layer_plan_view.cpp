@@ -54,10 +54,8 @@ LayerPlanView layer_plan_view(const LayerPlan& plan, std::vector<LayerPoint> poi
                      .points = std::move(points)};
   for (std::size_t l = 0; l < plan.layers.size(); ++l) {
     const ModelLayer& layer = plan.model.layers[l];
-    Bytes all;
-    for (const Bytes tensor : layer.tensors) all += aligned_weight(tensor);
     view.layers.push_back({.name = layer.name,
-                           .kept = all - plan.layers[l].streamed,
+                           .kept = layer.weights() - plan.layers[l].streamed,
                            .streamed = plan.layers[l].streamed,
                            .time = layer.time});
   }

@@ -80,10 +80,15 @@ Bytes aligned_weight(Bytes size) {
   return Bytes{(size.count + alignment_of_weights - 1) / alignment_of_weights * alignment_of_weights};
 }
 
+Bytes ModelLayer::weights() const {
+  Bytes sum;
+  for (const Bytes tensor : tensors) sum += aligned_weight(tensor);
+  return sum;
+}
+
 Bytes LayeredModel::weights() const {
   Bytes sum;
-  for (const ModelLayer& layer : layers)
-    for (const Bytes tensor : layer.tensors) sum += aligned_weight(tensor) * layer.times;
+  for (const ModelLayer& layer : layers) sum += layer.weights() * layer.times;
   return sum;
 }
 

@@ -17,6 +17,8 @@ struct ModelLayer {
   std::uint64_t times = 1;       ///< how many such layers follow each other, each with weights of its own
   std::vector<Bytes> tensors{};  ///< sizes of its weights; each of them is kept on the GPU or streamed as a whole
   Seconds time{0};               ///< time of its kernels in a step, with its weights on the GPU
+
+  Bytes weights() const;  ///< size of the weights of one such layer, each aligned
 };
 
 /// A model. A step runs all of its layers in their order.
@@ -25,7 +27,7 @@ struct LayeredModel {
   std::vector<ModelLayer> layers{};
   Bytes fixed{};  ///< what is on the GPU besides, such as buffers, activations and weights that several layers share
 
-  Bytes weights() const;    ///< size of the weights of all layers
+  Bytes weights() const;    ///< size of the weights of all layers, each aligned
   Seconds compute() const;  ///< time of all kernels
   /// The same with each layer on its own, so that `times` is 1 everywhere.
   LayeredModel each() const;

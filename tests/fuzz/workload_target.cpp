@@ -37,9 +37,7 @@ void plan_any_model(std::string_view bytes) {
   Bytes largest;
   for (const ModelLayer& layer : model->layers) {
     tensors += layer.tensors.size();
-    Bytes sum;
-    for (const Bytes tensor : layer.tensors) sum += aligned_weight(tensor);
-    largest = std::max(largest, sum);
+    largest = std::max(largest, layer.weights());
   }
   if (tensors > 12) return;
   const Bytes memory = model->fixed + largest + model->weights() / 3;

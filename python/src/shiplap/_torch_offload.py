@@ -53,7 +53,9 @@ class Offloaded:
         self._model = model
         self._node = node
         self._on_gpu = node.has_gpu
-        self.device = torch.device("cuda", torch.cuda.current_device()) if self._on_gpu else torch.device("cpu")
+        if "," in node.device:
+            raise Unsupported(f"{node.device} are several GPUs, and a model is offloaded to one: name one of them")
+        self.device = torch.device(node.device if self._on_gpu else "cpu")  # not the current GPU, but the plan's
         self._parts = Parts(model, blocks)
         self._layers = self._parts.layers
         self.layers = [layer.name for layer in self._layers]
@@ -549,13 +551,14 @@ def offload(
     -------
     torch.nn.Module
         The same model. ``model.offloaded`` has its plan (`Offloaded.plan`) and takes everything back
-        (`Offloaded.remove`). ``state_dict`` and ``load_state_dict`` work as before; tensors that are given to the model
-        are copied to the GPU.
+        (`Offloaded.remove`). ``state_dict`` and ``load_state_dict`` work; tensors that are given to the model are copied
+        to the GPU.
 
     Raises
     ------
     UsageError
-        For something else than a module. Calls that want gradients raise it too.
+        For something else than a module, and for `blocks` that it does not have. Calls that want gradients raise it
+        too.
     Unsupported
         When the largest layer is larger than `memory`, and for weights that are no plain tensors.
     """
