@@ -551,8 +551,8 @@ def offload(
     -------
     torch.nn.Module
         The same model. ``model.offloaded`` has its plan (`Offloaded.plan`) and takes everything back
-        (`Offloaded.remove`). ``state_dict`` and ``load_state_dict`` work; tensors that are given to the model are copied
-        to the GPU.
+        (`Offloaded.remove`). ``state_dict`` and ``load_state_dict`` work. Tensors that are given to the model are
+        copied to the GPU.
 
     Raises
     ------
