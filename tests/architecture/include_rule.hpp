@@ -21,8 +21,10 @@ std::vector<Include> includes(std::string_view text);
 /// One sentence for each violation: "path: what is wrong". Tests may include anything; only their headers are checked.
 std::vector<std::string> include_rule_violations(std::span<const SourceFile> files);
 
-/// One sentence for each file of the library, the program and the experiments that knows threads and lies in none of
-/// `rooms` ("device/virtual"), and for each of the rooms that knows none. The CUDA device is left out.
-std::vector<std::string> thread_rule_violations(std::span<const SourceFile> files, std::span<const std::string> rooms);
+/// One sentence for each file of the library, the program and the experiments that knows threads and is in none of
+/// `threaded`, rooms ("device/virtual") and beginnings of names ("plan/strategy_map"), and for each of these that knows
+/// none. The CUDA device is left out.
+std::vector<std::string> thread_rule_violations(std::span<const SourceFile> files,
+                                                std::span<const std::string> threaded);
 
 }  // namespace shiplap

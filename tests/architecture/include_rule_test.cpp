@@ -30,26 +30,30 @@ TEST(IncludeRule, holds_for_every_file_of_the_project) {
 }
 
 TEST(ThreadRule, holds_for_every_file_of_the_project) {
-  std::istringstream names(SHIPLAP_THREADED_ROOMS);
-  const std::vector<std::string> rooms(std::istream_iterator<std::string>(names), {});
-  ASSERT_FALSE(rooms.empty());
-  for (const std::string& violation : thread_rule_violations(source_tree(), rooms)) ADD_FAILURE() << violation;
+  std::istringstream names(SHIPLAP_THREADED);
+  const std::vector<std::string> threaded(std::istream_iterator<std::string>(names), {});
+  ASSERT_FALSE(threaded.empty());
+  for (const std::string& violation : thread_rule_violations(source_tree(), threaded)) ADD_FAILURE() << violation;
 }
 
-TEST(ThreadRule, refuses_threads_outside_the_rooms_and_rooms_without_threads) {
+TEST(ThreadRule, refuses_threads_outside_what_is_named_and_names_without_threads) {
   const std::vector<SourceFile> files{{"shiplap/core/parallel.cpp", "#include <thread>\n"},
                                       {"shiplap/device/cuda/gate.hpp", "#include <atomic>\n"},
                                       {"tests/core/parallel_test.cpp", "#include <thread>\n"},
                                       {"shiplap/sim/simulate.cpp", "#include <mutex>\n"},
+                                      {"shiplap/plan/map.hpp", "#include <thread>\n"},
+                                      {"shiplap/plan/map_of_all.cpp", "#include <thread>\n"},
+                                      {"shiplap/plan/maps.cpp", "#include <thread>\n"},
                                       {"cli/run.cpp", "#include \"shiplap/core/parallel.hpp\"\n"},
                                       {"experiments/a/b.cpp", "#include <thread>\n"},
                                       {"experiments/c/d.cpp", "#include <thread>\n"}};
-  const std::vector<std::string> rooms{"core", "device", "experiments/a"};
-  EXPECT_THAT(thread_rule_violations(files, rooms),
+  const std::vector<std::string> threaded{"core", "device", "plan/map", "plan/search", "experiments/a"};
+  EXPECT_THAT(thread_rule_violations(files, threaded),
               ElementsAre(HasSubstr("shiplap/sim/simulate.cpp: includes mutex"),
+                          HasSubstr("shiplap/plan/maps.cpp: includes thread"),
                           HasSubstr("cli/run.cpp: includes shiplap/core/parallel.hpp"),
-                          HasSubstr("experiments/c/d.cpp: includes thread"),
-                          HasSubstr("room 'device' is one of threaded_rooms")));
+                          HasSubstr("experiments/c/d.cpp: includes thread"), HasSubstr("'device' is threaded"),
+                          HasSubstr("'plan/search' is threaded")));
 }
 
 TEST(IncludeRule, reads_includes_but_not_those_in_comments_and_raw_strings) {

@@ -24,8 +24,8 @@ struct Scenario {
   std::function<void(const std::filesystem::path&)> prepare = [](const std::filesystem::path&) {};
   bool begins = false;              ///< the program says when faults begin
   std::string varies = "$^";        ///< a regular expression: parts of the output that differ from run to run
-  std::size_t most_of_files = 32;   ///< how often calls on files fail when not all is asked for
-  std::size_t most_of_memory = 20;  ///< how often memory fails then
+  std::size_t most_of_files = 20;   ///< how often calls on files fail when not all is asked for
+  std::size_t most_of_memory = 12;  ///< how often memory fails then
   std::string grows{};              ///< a file that is written line by line, so that a part of it may stay
   std::string goes_on{};            ///< a file that stays after a failure, for --resume
   std::vector<Tolerated> tolerated{};

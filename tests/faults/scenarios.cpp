@@ -77,14 +77,6 @@ Scenario library(std::string name) {
           .begins = true};
 }
 
-/// Ranks wait for each other in steps of a tenth of a second, and for half a second for what does not come.
-Scenario library_fleet() {
-  Scenario scenario = library("fleet");
-  scenario.most_of_files = 20;
-  scenario.most_of_memory = 12;
-  return scenario;
-}
-
 std::vector<std::string> with(std::vector<std::string> words, const std::vector<std::string>& more) {
   words.insert(words.end(), more.begin(), more.end());
   return words;
@@ -178,7 +170,7 @@ const std::vector<Scenario>& scenarios() {
       library("adaptive"),
       library("strategy_map"),
       library("parallel"),
-      library_fleet(),
+      library("fleet"),
   };
   return all;
 }

@@ -50,11 +50,13 @@ class WorkloadMemory {
     for (std::size_t a = 0; a < job.arrays.size(); ++a) {
       const Array& array = job.arrays[a];
       const ByteRange part = reach_of(job, array, chunk);
-      const auto begin = memory_[array.prefix_of.value_or(a)].begin() + static_cast<std::ptrdiff_t>(part.offset.count);
-      if (array.role == Role::scratch)
+      if (array.role == Role::scratch) {  // has no memory on the host
         pieces.emplace_back(part.length.count);
-      else
+      } else {
+        const auto begin =
+            memory_[array.prefix_of.value_or(a)].begin() + static_cast<std::ptrdiff_t>(part.offset.count);
         pieces.emplace_back(begin, begin + static_cast<std::ptrdiff_t>(part.length.count));
+      }
       operands.push_back(pieces.back().data());
       lengths.push_back(part.length);
       origins.push_back(part.offset);
