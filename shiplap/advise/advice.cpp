@@ -328,7 +328,6 @@ Advised advice_for(const Recording& recording, const std::optional<Steps>& steps
 
 /// Whether a step has a few small copies and nothing else to copy: those of many steps may be one copy.
 bool copies_little(const ProgramStep& step) {
-  const auto is_copy = [](const StepOp& op) { return op.kind == StepOp::Kind::copy; };
   const auto copies = static_cast<std::size_t>(std::ranges::count_if(step.ops, is_copy));
   return copies > 0 && copies < fewest_batched && step.repeats >= fewest_batched &&
          std::ranges::all_of(step.ops, [&](const StepOp& op) { return !is_copy(op) || op.size <= small_copy; });

@@ -166,8 +166,11 @@ class StepBuilder {
         StepOp& op = step.ops[i];
         op.same_address =
             op.same_address && one != nullptr && one->op.host_address != 0 && one->op.host_address == op.host_address;
-        op.same_content = op.same_content && one != nullptr && one->content != 0 &&
-                          one->content == all_[typical.first + i].content && one->op.size == op.size;
+        const std::uint64_t content = all_[typical.first + i].content;
+        op.same_content = op.same_content && one != nullptr && one->content != 0 && one->content == content &&
+                          one->op.size == op.size;
+        op.changed_content =
+            op.changed_content || (one != nullptr && one->content != 0 && content != 0 && one->content != content);
       }
     }
   }

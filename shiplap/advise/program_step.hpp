@@ -59,15 +59,18 @@ struct StepOp {
   bool to_device = true;                          ///< copy: direction
   std::uint64_t host_address = 0;                 ///< copy: address in host memory; 0: unknown
   std::uint64_t device_address = 0;               ///< copy: address in device memory; 0: unknown
-  bool is_gathered = false;     ///< copy: the host gathers the bytes before it, which `host_before` contains
-  bool same_content = false;    ///< copy: the bytes of all recorded steps were probably the same
-  bool same_address = false;    ///< copy: the host address was the same in all recorded steps
-  std::uint64_t grid = 1;       ///< kernel: thread blocks
-  std::uint32_t threads = 256;  ///< kernel: threads of a block
-  Bytes reads_host{};           ///< kernel: bytes that it reads from mapped host memory (zero-copy)
-  Bytes writes_host{};          ///< kernel: bytes that it writes to mapped host memory
-  bool copies_to_host = false;  ///< kernel: whether it is a graph that contains copies to the host
+  bool is_gathered = false;      ///< copy: the host gathers the bytes before it, which `host_before` contains
+  bool same_content = false;     ///< copy: the bytes of all recorded steps were probably the same
+  bool changed_content = false;  ///< copy: the bytes of two recorded steps differed
+  bool same_address = false;     ///< copy: the host address was the same in all recorded steps
+  std::uint64_t grid = 1;        ///< kernel: thread blocks
+  std::uint32_t threads = 256;   ///< kernel: threads of a block
+  Bytes reads_host{};            ///< kernel: bytes that it reads from mapped host memory (zero-copy)
+  Bytes writes_host{};           ///< kernel: bytes that it writes to mapped host memory
+  bool copies_to_host = false;   ///< kernel: whether it is a graph that contains copies to the host
 };
+
+inline bool is_copy(const StepOp& op) { return op.kind == StepOp::Kind::copy; }
 
 /// Managed memory that moved by page faults in a step, in the median.
 struct StepMigrations {

@@ -19,6 +19,14 @@ const std::array how_to_keep_results{
     HowTo{"JAX", "Pass the result on as it is; numpy.asarray only of what the host reads."},
     HowTo{"OpenMP and OpenACC",
           "Open a data region around the loop; target update from, or acc update self, only for what the host reads."}};
+const std::array how_to_stream_layers{
+    HowTo{"CUDA C++",
+          "Keep as many weights on the GPU as fit, of every layer some; copy the others in a stream of their own into "
+          "two "
+          "buffers in turn, with events (shiplap plan --layers says what a step then takes)."},
+    HowTo{"PyTorch",
+          "shiplap.torch.offload(model, memory=...) instead of accelerate's cpu_offload, device_map with \"cpu\", or "
+          "diffusers' offloading; .to(\"cuda\") where all weights fit."}};
 const std::array how_to_allocate{
     HowTo{"CUDA C++",
           "Allocate before the loop, small arrays as one, or take memory from a pool with cudaMallocAsync and "
@@ -86,6 +94,7 @@ const std::array how_to_access_host_memory{
 
 const std::array all_rules{Rule{"keep on the GPU", keep_on_gpu, how_to_keep, true},
                            Rule{"keep results on the GPU", keep_results_on_gpu, how_to_keep_results, false, true},
+                           Rule{"stream layers", stream_layers, how_to_stream_layers},
                            Rule{"allocate once", allocate_once, how_to_allocate, true},
                            Rule{"pin", pin, how_to_pin, false, false, true},
                            Rule{"write into pinned memory", write_into_pinned_memory, how_to_write, false, true},

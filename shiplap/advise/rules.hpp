@@ -56,6 +56,9 @@ std::optional<ChangedStep> keep_on_gpu(const ProgramStep&, const Profile&);
 /// Arrays that come back to the host and are sent again, in the same step or in the next one, stay on the GPU. They are
 /// known by size, and by address where this is recorded. Whether the host changes them is unknown, so this is a bound.
 std::optional<ChangedStep> keep_results_on_gpu(const ProgramStep&, const Profile&);
+/// Weights of layers, which are copied before the kernels of each layer, stay on the GPU as far as they fit; the others
+/// are pinned and copied while earlier layers run. Where it is unknown whether the bytes change, this is a bound.
+std::optional<ChangedStep> stream_layers(const ProgramStep&, const Profile&);
 /// Memory is allocated once.
 std::optional<ChangedStep> allocate_once(const ProgramStep&, const Profile&);
 /// Pageable arrays that are copied become pinned. Copies that returned when they had ended still do.

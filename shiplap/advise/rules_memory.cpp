@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "shiplap/advise/cuda_functions.hpp"
+#include "shiplap/advise/host_times.hpp"
 #include "shiplap/advise/rules.hpp"
 #include "shiplap/advise/step_edit.hpp"
 #include "shiplap/advise/unread_results.hpp"
@@ -23,27 +24,13 @@ constexpr double worth_allocating_once = 0.005;  // fraction of the step
 /// interval.
 constexpr Bandwidth slowest_pinning{1.6e9};
 
-/// One thread copies at this fraction of the profile's rate or faster, also when pages are new to it.
-constexpr double copies_at_least = 0.5;
-
 const LinkModel* link_of(const Profile& profile, std::uint32_t gpu) {
   const LinkModel* const found = profile.find_link(static_cast<std::uint16_t>(gpu));
   return found != nullptr ? found : profile.find_link(0);
 }
 
-bool is_copy(const StepOp& op) { return op.kind == StepOp::Kind::copy; }
 bool is_wait_of_freeing(const StepOp& op) { return op.kind == StepOp::Kind::wait && manages_memory(op.name); }
 bool is_pageable_copy(const StepOp& op) { return is_copy(op) && op.host_memory == MemoryKind::pageable; }
-
-/// Time of pinning arrays of these sizes, each once; 0 where the profile does not know it.
-Seconds time_of_pinning(const Profile& profile, const std::vector<Bytes>& sizes) {
-  if (!profile.host) return Seconds{0};
-  const auto rows = profile.host->calls.find("pin");
-  if (rows == profile.host->calls.end()) return Seconds{0};
-  Seconds time{0};
-  for (const Bytes size : sizes) time += time_at(rows->second, size);
-  return time;
-}
 
 /// Whether the next op of the thread is a wait for this op.
 bool is_awaited_next(const ProgramStep& step, std::size_t op) {
@@ -60,13 +47,6 @@ bool is_overwritten(const ProgramStep& step, const StepOp& copy) {
   return copy.device_address != 0 && std::ranges::count_if(step.ops, [&](const StepOp& op) {
                                        return is_copy(op) && op.to_device && op.device_address == copy.device_address;
                                      }) > 1;
-}
-
-/// Most time in which a host thread prepares a copy: it copies the bytes itself, at half of the profile's rate.
-Seconds time_of_preparing(const Profile& profile, Bytes size) {
-  constexpr Seconds least = microseconds(100);  // calls of an interpreted language
-  if (!profile.host || profile.host->copy.empty()) return least;
-  return std::max(least, size / rate_of(profile.host->copy, 1) / copies_at_least);
 }
 
 /// What a copy to the GPU has in common with the copy to the host whose bytes it may send again.

@@ -48,12 +48,6 @@ std::optional<Phases> phases_of(const ProgramStep& step) {
   return phases;
 }
 
-std::uint32_t free_stream(const ProgramStep& step) {
-  std::uint32_t most = 0;
-  for (const StepOp& op : step.ops) most = std::max(most, op.stream);
-  return most + 1;
-}
-
 Bytes size_of(const ProgramStep& step, const std::vector<std::size_t>& copies) {
   Bytes size;
   for (const std::size_t i : copies) size += step.ops[i].size;

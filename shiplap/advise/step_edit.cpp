@@ -1,8 +1,15 @@
 #include "shiplap/advise/step_edit.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace shiplap {
+
+std::uint32_t free_stream(const ProgramStep& step) {
+  std::uint32_t most = 0;
+  for (const StepOp& op : step.ops) most = std::max(most, op.stream);
+  return most + 1;
+}
 
 void StepEdit::pass_on(StepOp& op) {
   std::erase_if(left_, [&](const auto& left) {

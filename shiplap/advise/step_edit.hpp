@@ -2,12 +2,16 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <vector>
 
 #include "shiplap/advise/program_step.hpp"
 
 namespace shiplap {
+
+/// The number of a stream that no op of the step uses.
+std::uint32_t free_stream(const ProgramStep&);
 
 /// A new list of ops, made of ops of a step and of further ones. Dependencies on ops that are left out are dropped.
 class StepEdit {

@@ -21,7 +21,7 @@ struct Baseline {
   std::string_view name;
 };
 constexpr std::array baselines{Baseline{ArrayMemory::pinned, "explicit", "copy-kernel-copy"},
-                               Baseline{ArrayMemory::pageable, "pageable", "plain copies of pageable arrays"},
+                               Baseline{ArrayMemory::pageable, "pageable", "plain copies"},
                                Baseline{ArrayMemory::managed, "managed", "managed memory without hints"}};
 
 /// "1.45 times", "as fast as copy-kernel-copy"; nullopt where the ranking has no candidate to compare with.
@@ -59,15 +59,29 @@ std::optional<KeyNumber> gain_of(const PlanView& view) {
 /// A gain below this fraction of a run is no reason to pin.
 constexpr double least_gain_of_pinning = 0.02;
 
+/// From how many runs on registering the arrays pays within the intervals of both predictions.
+std::string when_it_pays(const MemoryWay& left, const MemoryWay& registered) {
+  const Interval<Seconds>& now = left.best.predicted;
+  const Interval<Seconds>& then = registered.best.predicted;
+  const auto runs = [&](Seconds gain) { return std::ceil((registered.setup_time - left.setup_time) / gain); };
+  if (now.high <= then.low) return "never";
+  const double earliest = runs(now.high - then.low);
+  if (now.low <= then.high)
+    return fmt::format("from {} on at the earliest, or never", counted(static_cast<std::size_t>(earliest), "run"));
+  return fmt::format("from {:.0f} to {:.0f} runs on", earliest, runs(now.low - then.high));
+}
+
 /// From how many runs on pinning pays where arrays are left as they are; "" where it never does, or gains next to
 /// nothing.
 std::string when_to_pin(const PlanView& view) {
   if (view.pins || !view.memory) return "";
+  const MemoryWay* const left = view.memory->find(Preparation::none);
   const MemoryWay* const pinned = view.memory->find(Preparation::registered);
-  if (pinned == nullptr || !pinned->pays_from) return "";
+  if (left == nullptr || pinned == nullptr || !pinned->pays_from) return "";
   const Seconds now = view.chosen.predicted.value;
   if (now - pinned->best.predicted.value < now * least_gain_of_pinning) return "";
-  return fmt::format(" From about {} runs over the same arrays on, pin them.", *pinned->pays_from);
+  return fmt::format(" Pinning pays from about {} over the same arrays on (by the intervals {}).",
+                     counted(*pinned->pays_from, "run"), when_it_pays(*left, *pinned));
 }
 
 Headline answer_of(const PlanView& view) {
@@ -84,6 +98,10 @@ Headline answer_of(const PlanView& view) {
   for (const auto& [value, label] : answer.numbers) parts.push_back(value + " " + label);
   answer.sentence = fmt::format("{}: {}.{}", answer.verdict, fmt::join(parts, ", "), when_to_pin(view));
   return answer;
+}
+
+std::string what_is_done(const Choice& choice) {
+  return fmt::format("{}: {}.", choice.strategy, find_strategy(choice.strategy).summary);
 }
 
 std::string what_is_predicted(const PlanView& view) {
@@ -104,9 +122,15 @@ bool is_tie(const Candidate& one, const Candidate& other) {
 }
 
 std::string remark_on(const Candidate& candidate, const Candidate& chosen) {
-  std::string remark = candidate.choice == chosen.choice ? "→ the choice" : is_tie(candidate, chosen) ? "tie" : "";
-  if (candidate.predicted_by == PredictedBy::closed_form) remark += remark.empty() ? "closed form" : ", closed form";
-  return remark;
+  std::vector<std::string> remarks;
+  if (candidate.choice == chosen.choice)
+    remarks.emplace_back("→ the choice");
+  else if (is_tie(candidate, chosen))
+    remarks.emplace_back("tie");
+  const auto baseline = std::ranges::find(baselines, candidate.choice.strategy, &Baseline::strategy);
+  if (baseline != baselines.end()) remarks.emplace_back(baseline->name);
+  if (candidate.predicted_by == PredictedBy::closed_form) remarks.emplace_back("closed form");
+  return fmt::format("{}", fmt::join(remarks, ", "));
 }
 
 /// The time of ideal overlap, and in the note the bound.
@@ -250,20 +274,6 @@ Table losses_of(const PlanView& view) {
   return table;
 }
 
-/// From how many runs on registering the arrays pays within the intervals of both predictions.
-std::string when_it_pays(const MemoryWay& left, const MemoryWay& registered) {
-  const Interval<Seconds>& now = left.best.predicted;
-  const Interval<Seconds>& then = registered.best.predicted;
-  const auto runs = [&](Seconds gain) { return std::ceil((registered.setup_time - left.setup_time) / gain); };
-  if (now.high <= then.low) return "it never pays";
-  const double earliest = runs(now.high - then.low);
-  const std::string latest =
-      now.low > then.high
-          ? fmt::format("after {:.0f} to {:.0f} runs", earliest, runs(now.low - then.high))
-          : fmt::format("after {} at the earliest, or never", counted(static_cast<std::size_t>(earliest), "run"));
-  return fmt::format("by the intervals it pays {}", latest);
-}
-
 /// What a run takes with the arrays as they are and registered, where both are known.
 std::string gain_of_pinning(const PlanView& view) {
   const MemoryWay* const left = view.memory ? view.memory->find(Preparation::none) : nullptr;
@@ -279,12 +289,13 @@ std::string gain_of_pinning(const PlanView& view) {
     if (left == nullptr) return text;
     text += fmt::format(" Left as they are, a run takes {} by {}", time_cell(left->best.predicted).text,
                         left->best.choice.strategy);
-    return text + (registered == nullptr ? "." : fmt::format("; {}.", when_it_pays(*left, *registered)));
+    if (registered == nullptr) return text + ".";
+    return text + fmt::format("; by the intervals pinning pays {}.", when_it_pays(*left, *registered));
   }
   if (left == nullptr || registered == nullptr) return "";
-  return fmt::format("Registering the arrays takes {} once, and a run then {} by {}: {}.",
+  return fmt::format("Registering the arrays (cudaHostRegister) takes {} once, and a run then {} by {}.",
                      to_string(registered->setup_time), to_string(registered->best.predicted.value),
-                     short_name(registered->best.choice), when_it_pays(*left, *registered));
+                     short_name(registered->best.choice));
 }
 
 Table table_of_kernel(const KernelRates& kernel) {
@@ -342,6 +353,7 @@ Section plan_section(const PlanView& view, const std::string& source) {
   const Ranking& ranking = view.ranking;
   Section section{.title = fmt::format("Plan for {}", ranking.job), .source = source};
   section.headlines.push_back(answer_of(view));
+  section.sentences.push_back(what_is_done(view.chosen.choice));
   section.sentences.push_back(what_is_predicted(view));
   if (std::string pinning = gain_of_pinning(view); !pinning.empty()) section.sentences.push_back(std::move(pinning));
   if (view.time_of_kept_copies > Seconds{0})

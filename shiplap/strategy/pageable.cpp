@@ -34,7 +34,7 @@ const Strategy pageable_strategy{.name = "pageable",
                                  .closed_form = no_closed_form};
 
 const Strategy staged_strategy{.name = "staged",
-                               .summary = "pageable memory in chunks through pinned rings that host threads serve",
+                               .summary = "host threads pass chunks of pageable memory through pinned rings",
                                .chunked = true,
                                .threaded = true,
                                .memory = ArrayMemory::pageable,

@@ -108,7 +108,7 @@ const Strategy explicit_strategy{.name = "explicit",
                                  .closed_form = predict_explicit};
 
 const Strategy streams_strategy{.name = "streams",
-                                .summary = "chunks whose copies and kernels overlap",
+                                .summary = "copies of chunks overlap with kernels on other chunks",
                                 .chunked = true,
                                 .zero_copy = false,
                                 .model_error = model_error::streams,

@@ -124,15 +124,15 @@ TEST(PlanExplain, says_what_pinning_gains_where_arrays_are_pinned_for_the_plan) 
   ASSERT_TRUE(made.memory->plain_copies_time);
   EXPECT_THAT(first_sentence(made),
               HasSubstr(fmt::format(
-                  "{:.2f} times as fast over 100000 runs as plain copies of pageable arrays, pinning included",
+                  "{:.2f} times as fast over 100000 runs as plain copies, pinning included",
                   1e5 * *made.memory->plain_copies_time / made.memory->find(Preparation::registered)->total_time)));
   const Plan once = plan(node_of(find_profile("h200")), job_of(64_MiB, milliseconds(0.1), MemoryKind::pageable));
   ASSERT_FALSE(once.pins);
   const auto pays_from = once.memory->find(Preparation::registered)->pays_from;
   ASSERT_TRUE(pays_from);
   EXPECT_THAT(document::plan_section(plan_view(once)).headlines.front().sentence,
-              HasSubstr("From about " + std::to_string(*pays_from) + " runs over the same arrays on, pin them."));
-  EXPECT_THAT(once.explain(), HasSubstr("Registering the arrays takes "));
+              HasSubstr("Pinning pays from about " + std::to_string(*pays_from) + " runs over the same arrays on"));
+  EXPECT_THAT(once.explain(), HasSubstr("Registering the arrays (cudaHostRegister) takes "));
   EXPECT_THAT(made.explain(), Not(HasSubstr("Memory of the arrays")));
   EXPECT_THAT(made.explain(true), HasSubstr("Memory of the arrays"));
   EXPECT_THAT(made.ranking.why, HasSubstr(to_string(made.chosen.choice) + " is "));
@@ -151,15 +151,16 @@ TEST(PlanExplain, says_what_all_runs_take_and_from_which_run_on_pinning_pays_wit
   const Interval<Seconds> then = pinned.best.predicted;
   const Seconds setup = pinned.setup_time - left.setup_time;
   // A tenth of the set-up gained in every run at least, and a quarter at most, and a little.
-  EXPECT_THAT(sentence(then.high + setup * 0.101, then.low + setup * 0.251), HasSubstr("pays after 4 to 10 runs"));
+  EXPECT_THAT(sentence(then.high + setup * 0.101, then.low + setup * 0.251),
+              HasSubstr("by the intervals from 4 to 10 runs on"));
   EXPECT_THAT(sentence(then.high * 0.99, then.low + setup * 0.251),
-              HasSubstr("pays after 4 runs at the earliest, or never"));
+              HasSubstr("by the intervals from 4 runs on at the earliest, or never"));
   const Plan often =
       plan(node_of(find_profile("h200")), job_of(64_MiB, milliseconds(0.1), MemoryKind::pageable), {.runs = 1000});
   const std::string text = document::text(document::plan_section(plan_view(often)), {.width = 1000});
   EXPECT_THAT(text, HasSubstr(to_string(often.memory->find(Preparation::registered)->total_time) +
                               " for 1000 runs in all, with the pinning"));
-  EXPECT_THAT(text, HasSubstr("by the intervals it pays after"));
+  EXPECT_THAT(text, HasSubstr("by the intervals pinning pays from"));
   EXPECT_THAT(text, HasSubstr("plain copies"));
   EXPECT_THAT(text, Not(HasSubstr("out of pinned memory")));
 }
