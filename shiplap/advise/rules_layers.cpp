@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t fewest_layers = 4;     // fewer are arrays of a program like any other
 constexpr Bytes smallest_weight{64 * 1024};  // where it is not known that the bytes stay the same
-constexpr double part_for_weights = 0.5;     // of the GPU's memory
+constexpr double part_for_weights = 0.5;     // the fraction of the GPU's memory that weights may take
 
 /// Copies to the GPU, and the kernels that follow.
 struct RecordedLayer {

@@ -20,13 +20,13 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 constexpr double link_rate = 55e9;  // of the planted profile, to the GPU
-constexpr std::size_t layers = 8;
+constexpr std::size_t layers_of_model = 8;
 constexpr Bytes weight{32 << 20};
 
 /// Every layer copies two weights, each with a call that returns when the bytes have arrived, and computes.
 struct OffloadedModel : MadeStep {
   explicit OffloadedModel(Seconds compute = microseconds(200)) {
-    for (std::size_t layer = 0; layer < layers; ++layer) {
+    for (std::size_t layer = 0; layer < layers_of_model; ++layer) {
       for (int i = 0; i < 2; ++i) {
         in(weight);
         last().blocks = true;
@@ -49,7 +49,7 @@ Profile profile_with(Bytes memory) {
 
 // Half of 768 MiB is for weights, and of that two layers of 64 MiB for the ring. What is left of 512 MiB crosses the
 // link.
-constexpr Bytes memory{768ull << 20};
+constexpr Bytes gpu_memory{768ull << 20};
 constexpr Bytes crossing{(512ull - (384 - 128)) << 20};
 
 Seconds time_with(const ChangedStep& change, const Profile& profile) {
@@ -57,16 +57,16 @@ Seconds time_with(const ChangedStep& change, const Profile& profile) {
 }
 
 TEST(StreamLayers, takes_as_long_as_what_does_not_fit_on_the_link_or_as_the_kernels) {
-  const Profile profile = profile_with(memory);
+  const Profile profile = profile_with(gpu_memory);
   for (const double compute_us : {50.0, 200.0, 1000.0, 3000.0}) {
     const OffloadedModel made(microseconds(compute_us));
     const auto change = stream_layers(made.step, profile);
     ASSERT_TRUE(change);
     const double link = static_cast<double>(crossing.count) / link_rate;
-    const double expected = std::max(link, static_cast<double>(layers) * compute_us * 1e-6);
+    const double expected = std::max(link, static_cast<double>(layers_of_model) * compute_us * 1e-6);
     EXPECT_NEAR(time_with(*change, profile).count(), expected, expected * 0.03 + 60e-6) << compute_us;
     EXPECT_NEAR(static_cast<double>(copied_bytes(change->step, true).count), static_cast<double>(crossing.count), 64);
-    EXPECT_MICROSECONDS(kernel_time(change->step), static_cast<double>(layers) * compute_us);
+    EXPECT_MICROSECONDS(kernel_time(change->step), static_cast<double>(layers_of_model) * compute_us);
     EXPECT_FALSE(change->bound);
   }
 }
@@ -75,7 +75,7 @@ TEST(StreamLayers, copies_to_a_place_only_when_the_layer_that_had_it_has_compute
   for (const bool once : {false, true}) {
     OffloadedModel made(microseconds(700));
     made.step.once = once;
-    const Profile profile = profile_with(memory);
+    const Profile profile = profile_with(gpu_memory);
     const auto change = stream_layers(made.step, profile);
     ASSERT_TRUE(change);
     const SimulatedStep simulated = simulated_step(change->step, profile);
@@ -87,7 +87,7 @@ TEST(StreamLayers, copies_to_a_place_only_when_the_layer_that_had_it_has_compute
       if (copy != nullptr && copy->from.length > 1_MiB) copies.push_back(simulated.timeline.spans[i]);
       if (std::holds_alternative<Kernel>(op.what)) kernels.push_back(simulated.timeline.spans[i]);
     }
-    ASSERT_GE(copies.size(), 2 * layers);
+    ASSERT_GE(copies.size(), 2 * layers_of_model);
     std::ranges::sort(copies, {}, &Span::start);
     std::ranges::sort(kernels, {}, &Span::start);
     // Steps after the first compute on what the step before has copied last.
@@ -106,23 +106,23 @@ TEST(StreamLayers, copies_to_a_place_only_when_the_layer_that_had_it_has_compute
 TEST(StreamLayers, is_a_bound_where_it_is_unknown_whether_the_bytes_change_and_keeps_all_that_fits) {
   OffloadedModel made;
   for (StepOp& op : made.step.ops) op.same_content = false;
-  const auto streamed = stream_layers(made.step, profile_with(memory));
+  const auto streamed = stream_layers(made.step, profile_with(gpu_memory));
   ASSERT_TRUE(streamed);
   EXPECT_TRUE(streamed->bound);
   EXPECT_FALSE(streamed->is_likely);
   EXPECT_THAT(streamed->allowed_if, HasSubstr("do not change"));
   EXPECT_NEAR(static_cast<double>(copied_bytes(streamed->step, true).count), static_cast<double>(crossing.count), 64);
   made[2].name = "void at::native::elementwise_kernel";
-  EXPECT_TRUE(stream_layers(made.step, profile_with(memory))->is_likely);
+  EXPECT_TRUE(stream_layers(made.step, profile_with(gpu_memory))->is_likely);
   const auto kept = stream_layers(made.step, profile_with(2_GiB));
   ASSERT_TRUE(kept);
   EXPECT_TRUE(kept->bound);
   EXPECT_EQ(copied_bytes(kept->step, true), Bytes{});
-  EXPECT_MICROSECONDS(kernel_time(kept->step), 200 * layers);
+  EXPECT_MICROSECONDS(kernel_time(kept->step), 200 * layers_of_model);
 }
 
 TEST(StreamLayers, leaves_what_keeps_on_the_gpu_already_says_and_what_is_no_model) {
-  const Profile small = profile_with(memory);
+  const Profile small = profile_with(gpu_memory);
   ASSERT_TRUE(stream_layers(OffloadedModel().step, small));
   EXPECT_FALSE(stream_layers(OffloadedModel().step, profile_with(2_GiB)));  // fits, and is known not to change
   OffloadedModel changed;
@@ -142,7 +142,7 @@ TEST(StreamLayers, leaves_what_keeps_on_the_gpu_already_says_and_what_is_no_mode
   }
   EXPECT_FALSE(stream_layers(few.step, small));
   MadeStep pipeline;  // chunks of data, whose results come back
-  for (std::size_t i = 0; i < layers; ++i) {
+  for (std::size_t i = 0; i < layers_of_model; ++i) {
     pipeline.in(64_MiB);
     pipeline.kernel(milliseconds(1));
     pipeline.out(64_MiB);
