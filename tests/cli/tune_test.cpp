@@ -48,7 +48,8 @@ TEST_F(Cli, tune_says_of_pageable_arrays_what_pinning_takes_and_from_how_many_ru
     std::ranges::replace(out, '\n', ' ');
     return out;
   };
-  EXPECT_THAT(tuned(job), AllOf(HasSubstr("Registering the arrays takes"), HasSubstr("about " + pays_from + " runs")));
+  EXPECT_THAT(tuned(job), AllOf(HasSubstr("Registering the arrays (cudaHostRegister) takes"),
+                                HasSubstr("about " + pays_from + " runs")));
   EXPECT_THAT(tuned("--reuse 1000 " + job),
               AllOf(HasSubstr("Pinning the arrays (cudaHostRegister) takes"), HasSubstr("for 1000 runs in all")));
   EXPECT_THAT(tuned("saxpy:n=1Mi --device virtual:h200"), Not(HasSubstr("inning")));
