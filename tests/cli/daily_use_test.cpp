@@ -96,13 +96,13 @@ TEST_F(DailyUse, a_timeline_changes_nothing_of_a_simulated_run) {
   EXPECT_THAT(with.out, HasSubstr("H2D copies "));
 }
 
-TEST_F(DailyUse, a_plan_says_with_all_what_each_of_its_strategies_does) {
+TEST_F(DailyUse, a_plan_says_what_its_strategy_does_and_with_all_what_the_others_do) {
   const std::string plan = "plan saxpy:n=16Mi --profile h200";
   const std::string brief = shiplap(plan).out, all = shiplap(plan + " --all").out;
   for (const char* name : {"explicit", "streams", "implicit", "hybrid", "hybrid-mirror"}) {
     const std::string summary(find_strategy(name).summary);
     EXPECT_THAT(all, HasSubstr(summary)) << name;
-    EXPECT_THAT(brief, Not(HasSubstr(summary))) << name;
+    EXPECT_EQ(brief.find(summary) != std::string::npos, name == std::string_view("streams")) << name;
   }
   EXPECT_THAT(all, Not(HasSubstr(std::string(find_strategy("staged").summary)))) << "it is no candidate";
 }
