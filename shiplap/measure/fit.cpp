@@ -93,6 +93,8 @@ Profile fit(std::span<const Measurement> measurements, const DeviceInfo& info) {
         {fmt::format("gpus[{}]", g), "of several GPUs the first is measured; measure this one alone"});
   if (info.gpus > 1) profile.peers = fit_peers(observations, findings);
   if (const auto link = fit_link(observations, findings)) profile.links.push_back(*link);
+  if (info.gpus > 1 && !profile.links.empty())
+    profile.shared = fit_shared(observations, profile.links.front(), info.gpus);
   if (!profile.links.empty() && !info.numa_nodes.empty()) profile.links.front().numa_node = info.numa_nodes.front();
   fit_gpu(observations, profile.gpus.front(), findings);
   if (!profile.links.empty())

@@ -136,6 +136,9 @@ void fit_gpu(Observations&, GpuModel& gpu, Findings&);
 SubmissionModel fit_submission(Observations&, Findings&);
 /// Copies from GPU 0 to GPU 1 and back, assumed equal in both directions; empty where neither was measured.
 std::vector<PeerModel> fit_peers(const Observations&, Findings&);
+/// Rates of all GPUs together, and of those that share an uplink; empty where one of them was not measured. `link` is
+/// the fitted link, which all of them are taken to have.
+std::vector<SharedRates> fit_shared(const Observations&, const LinkModel& link, std::size_t gpus);
 /// Fits the times of pageable copies; nullopt, with an entry in `missing`, when none of the primitives was measured.
 std::optional<PageableModel> fit_pageable(const Observations&, Findings&);
 /// Fits the times of moving pages, with the launch latency and the submission times of the profile; nullopt as

@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "shiplap/device/device_name.hpp"
 #include "shiplap/measure/peer_trial.hpp"
@@ -46,8 +48,27 @@ std::vector<Point> staged_bursts(const Setting& setting) {
 std::vector<Point> points_with_all(const Setting& setting) {
   require_two(setting);
   const Bytes size = std::min(64_MiB, setting.largest);
-  return {point_over(fmt::format("{} x 2, 8 on {} GPUs", to_string(size), setting.info.gpus), "copies", {2, 8},
-                     {{"bytes", in_bytes(size)}, {"gpus", double(setting.info.gpus)}})};
+  const auto point = [&](const std::string& gpus, Arguments arguments) {
+    arguments.insert({"bytes", in_bytes(size)});
+    return point_over(fmt::format("{} x 2, 8 on {}", to_string(size), gpus), "copies", {2, 8}, std::move(arguments));
+  };
+  const unsigned gpus = setting.info.gpus;
+  std::vector<Point> points{point(fmt::format("{} GPUs", gpus), {{"gpus", double(gpus)}})};
+  if (gpus == 2 || quick(setting)) return points;
+  // Two GPUs alone, which may share an uplink.
+  for (unsigned first = 0; first < gpus; ++first)
+    for (unsigned second = first + 1; second < gpus; ++second)
+      points.push_back(point(fmt::format("GPUs {} and {}", first, second),
+                             {{"gpus", 2.0}, {"first", double(first)}, {"second", double(second)}}));
+  return points;
+}
+std::vector<std::uint16_t> gpus_of(const Arguments& arguments) {
+  if (arguments.contains("first"))
+    return {static_cast<std::uint16_t>(whole(arguments, "first")),
+            static_cast<std::uint16_t>(whole(arguments, "second"))};
+  std::vector<std::uint16_t> gpus(whole(arguments, "gpus"));
+  std::iota(gpus.begin(), gpus.end(), std::uint16_t{0});
+  return gpus;
 }
 std::vector<Point> peer_kernel_points(const Setting& setting) {
   require_access(setting);
@@ -80,7 +101,7 @@ auto copies_with_all(bool to_device, bool from_device) {
                        .from_device = from_device,
                        .size = bytes(arguments),
                        .copies = whole(arguments, "copies"),
-                       .gpus = whole(arguments, "gpus")});
+                       .gpus = gpus_of(arguments)});
   };
 }
 auto peer_accesses(AccessMode mode, bool both) {

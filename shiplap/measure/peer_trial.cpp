@@ -68,7 +68,7 @@ Trial peer_chase(MeasurableDevice& device, Bytes footprint, unsigned reads) {
 Trial all_copies(const AllCopies& wanted) {
   Trial trial;
   const Bytes all = wanted.size * wanted.copies;
-  for (std::uint16_t gpu = 0; gpu < wanted.gpus; ++gpu) {
+  for (const std::uint16_t gpu : wanted.gpus) {
     const auto host = [&](const char* role) {
       return add_on_host(trial, fmt::format("host {} for GPU {}", role, gpu), MemoryKind::pinned, all);
     };

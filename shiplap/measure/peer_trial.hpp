@@ -1,6 +1,9 @@
 // Trials with several GPUs: copies and accesses between GPUs, and all GPUs copying with the host at once.
 #pragma once
 
+#include <cstdint>
+#include <vector>
+
 #include "shiplap/measure/trial.hpp"
 
 namespace shiplap {
@@ -29,13 +32,13 @@ Trial peer_kernels(MeasurableDevice&, const PeerKernels&);
 /// Dependent loads of 8 bytes by one thread of GPU 0 from the memory of GPU 1.
 Trial peer_chase(MeasurableDevice&, Bytes footprint, unsigned reads);
 
-/// Every GPU copies from the host, to the host or in duplex, all at the same time.
+/// Several GPUs copy from the host, to the host or in duplex, all at the same time.
 struct AllCopies {
   bool to_device = true;
   bool from_device = false;
   Bytes size;
   unsigned copies = 1;
-  unsigned gpus = 2;
+  std::vector<std::uint16_t> gpus{0, 1};
 };
 Trial all_copies(const AllCopies&);
 

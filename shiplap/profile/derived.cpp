@@ -96,6 +96,7 @@ Profile of_another_machine(std::string_view link, std::string_view gpu) {
   profile.links.front().pageable = measured.links.front().pageable;
   profile.links.front().managed = measured.links.front().managed;
   profile.peers.clear();
+  profile.shared.clear();
   const double limit = pcie_link_rate(std::string(link));
   const auto share = [&](const DirectionModel& way) { return bandwidth(way.per_byte.value).bytes_per_second / limit; };
   const double h2d = share(profile.links.front().h2d);

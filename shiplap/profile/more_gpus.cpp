@@ -105,6 +105,21 @@ void make_peers(Profile& profile, std::uint32_t gpus) {
   make_list(profile, "peers", origins);
 }
 
+/// What the GPUs that are left share. Of GPUs that were not measured it is unknown what they share.
+void make_shared(Profile& profile, std::uint32_t gpus) {
+  Origins origins;
+  std::vector<SharedRates> shared;
+  for (std::size_t i = 0; i < profile.shared.size(); ++i) {
+    SharedRates rates = profile.shared[i];
+    std::erase_if(rates.gpus, [&](std::uint16_t gpu) { return gpu >= gpus; });
+    if (rates.gpus.size() < 2) continue;
+    origins.push_back(i);
+    shared.push_back(std::move(rates));
+  }
+  profile.shared = std::move(shared);
+  make_list(profile, "shared", origins);
+}
+
 }  // namespace
 
 std::uint32_t own_gpus(const Profile& profile) {
@@ -121,6 +136,7 @@ Profile with_gpus(Profile profile, std::uint32_t gpus) {
   make_gpus(profile, gpus);
   make_links(profile, gpus);
   make_peers(profile, gpus);
+  make_shared(profile, gpus);
   return profile;
 }
 

@@ -115,6 +115,8 @@ class ObjectReader {
       member = Bytes{one_or_more<std::uint64_t>.read(in)};
     else if constexpr (std::is_same_v<T, bool>)
       member = in.boolean();
+    else if constexpr (std::is_same_v<T, std::vector<std::uint16_t>>)
+      member = Form<T>{}.read(in);
     else if constexpr (std::is_unsigned_v<T>)
       member = Form<T>{least, std::min<std::uint64_t>(most, std::numeric_limits<T>::max())}.read(in);
     else

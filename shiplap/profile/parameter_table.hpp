@@ -324,6 +324,17 @@ void describe(V& v, Part& link) {
   v.optional_part("managed", link.managed, "Managed memory.");
   v.optional_part("blocks", link.blocks, "Scattered blocks of a pool in host memory, moved in one op.");
 }
+template <class V, Like<SharedRates> Part>
+void describe(V& v, Part& shared) {
+  v.fact("gpus", shared.gpus, "Indices of at least two GPUs, increasing.");
+  v.value({"h2d", {ParameterGroup::rates, CostTerm::h2d_rate}, "H2D copies of all of them together."}, shared.h2d,
+          bandwidth_quantity);
+  v.value({"d2h", {ParameterGroup::rates, CostTerm::d2h_rate}, "D2H copies of all of them together."}, shared.d2h,
+          bandwidth_quantity);
+  v.value({"both", {ParameterGroup::rates, CostTerm::both_rates}, "Copies in both directions of all of them together."},
+          shared.both, bandwidth_quantity);
+}
+
 template <class V, Like<PeerModel> Part>
 void describe(V& v, Part& peer) {
   v.fact("from", peer.from, "Index into gpus.");
@@ -412,6 +423,7 @@ void for_each_parameter(P& profile, const Visit& visit) {
   for (auto& gpu : profile.gpus) describe(visitor, gpu);
   for (auto& link : profile.links) describe(visitor, link);
   for (auto& peer : profile.peers) describe(visitor, peer);
+  for (auto& shared : profile.shared) describe(visitor, shared);
   if (profile.host) describe(visitor, *profile.host);
   describe(visitor, profile.submission);
 }

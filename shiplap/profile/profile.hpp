@@ -172,6 +172,15 @@ struct PeerModel {
   std::vector<TimeAt> staged;  ///< copies through the host
 };
 
+/// Rates that several GPUs reach together when all of them copy from or to the host at once: of what they share, such
+/// as the host's memory, a socket or an uplink. Where their links reach their own sum, it is this sum.
+struct SharedRates {
+  std::vector<std::uint16_t> gpus;  ///< indices in Profile::gpus, increasing; at least two
+  Interval<Bandwidth> h2d;          ///< H2D copies of all of them together
+  Interval<Bandwidth> d2h;          ///< D2H copies of all of them together
+  Interval<Bandwidth> both;         ///< both directions of all of them together
+};
+
 /// Rate of several host threads that copy between pageable memory and pinned rings while copy engines use the rings. It
 /// depends on the size of the rings, because rings that fit into the caches of the CPU do not use the bandwidth of its
 /// memory.
@@ -283,6 +292,7 @@ struct Profile {
   std::vector<GpuModel> gpus;             ///< the GPUs of the node, in the order of the device's numbers
   std::vector<LinkModel> links;           ///< one for each measured pair of NUMA node and GPU
   std::vector<PeerModel> peers;           ///< copies between the GPUs of the node
+  std::vector<SharedRates> shared{};      ///< what several GPUs share; empty: not measured, and taken for nothing
   std::optional<HostModel> host;          ///< work of host threads; absent: not measured
   SubmissionModel submission;             ///< host time of calls
   std::vector<Missing> missing;           ///< every parameter without a value

@@ -1,6 +1,8 @@
 // Reading and writing profiles as JSON (docs/schema/profile.schema.json).
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -27,6 +29,14 @@ void check_peer_ends(const JsonReader& in, const std::vector<PeerModel>& peers, 
   }
 }
 
+void check_shared(const JsonReader& in, const std::vector<SharedRates>& shared, std::size_t gpus) {
+  for (std::size_t i = 0; i < shared.size(); ++i) {
+    const std::vector<std::uint16_t>& of = shared[i].gpus;
+    if (of.size() < 2 || !std::ranges::is_sorted(of, std::less_equal<>{}) || of.back() >= gpus)
+      in.at(i).at("gpus").fail(fmt::format("increasing indices of two or more of the {} entries of \"gpus\"", gpus));
+  }
+}
+
 void check_link_ends(const JsonReader& in, const std::vector<LinkModel>& links, std::size_t gpus) {
   for (std::size_t i = 0; i < links.size(); ++i) {
     if (links[i].gpu >= gpus)
@@ -46,11 +56,13 @@ Json objects_json(const std::vector<Part>& parts) {
 
 /// The members of a profile on which predictions depend.
 Json parameters_json(const Profile& profile) {
-  return {{"gpus", objects_json(profile.gpus)},
-          {"links", objects_json(profile.links)},
-          {"peers", objects_json(profile.peers)},
-          {"host", profile.host ? ObjectWriter::object(*profile.host) : Json(nullptr)},
-          {"submission", ObjectWriter::object(profile.submission)}};
+  Json json{{"gpus", objects_json(profile.gpus)},
+            {"links", objects_json(profile.links)},
+            {"peers", objects_json(profile.peers)},
+            {"host", profile.host ? ObjectWriter::object(*profile.host) : Json(nullptr)},
+            {"submission", ObjectWriter::object(profile.submission)}};
+  if (!profile.shared.empty()) json["shared"] = objects_json(profile.shared);
+  return json;
 }
 
 /// The entries of a list, without any key that their description lacks.
@@ -86,6 +98,10 @@ void read_parameters(const JsonReader& in, Profile& profile) {
   check_link_ends(in.at("links"), profile.links, profile.gpus.size());
   objects("peers", profile.peers);
   check_peer_ends(in.at("peers"), profile.peers, profile.gpus.size());
+  if (const auto shared = in.find("shared")) {
+    objects("shared", profile.shared);
+    check_shared(*shared, profile.shared, profile.gpus.size());
+  }
   if (const auto host = missing.optional(in, "host", "host", true)) {
     ObjectReader::read_object(*host, "host", missing, profile.host.emplace());
     missing.require_used(*host, "host");
@@ -112,8 +128,8 @@ Json to_json(const Profile& profile) {
 Profile profile_from_json(const Json& json, const std::string& source) {
   const JsonReader in(json, source);
   require_schema(in, formats::profile);
-  in.only_keys({"schema", "version", "name", "origin", "source", "conditions", "gpus", "links", "peers", "host",
-                "submission", "missing", "residuals", "measurements"});
+  in.only_keys({"schema", "version", "name", "origin", "source", "conditions", "gpus", "links", "peers", "shared",
+                "host", "submission", "missing", "residuals", "measurements"});
   Profile profile;
   profile.name = NonEmptyText::read(in.at("name"));
   profile.origin = Form<Origin>::read(in.at("origin"));

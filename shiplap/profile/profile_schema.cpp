@@ -23,10 +23,14 @@ Json reference(std::string_view name) { return {{"$ref", fmt::format("#/$defs/{}
 /// The end of the description of a list that may be empty or left out.
 constexpr std::string_view empty_when_missing = " Empty or left out only when \"missing\" says why.";
 
+/// The end of the description of a list that is left out without a reason.
+constexpr std::string_view unless_measured = " Left out where they were not measured.";
+
 bool may_be_left_out(const Json& schema) {
   const auto description = schema.find("description");
-  return description != schema.end() && description->is_string() &&
-         description->get_ref<const std::string&>().ends_with(empty_when_missing);
+  if (description == schema.end() || !description->is_string()) return false;
+  const auto& text = description->get_ref<const std::string&>();
+  return text.ends_with(empty_when_missing) || text.ends_with(unless_measured);
 }
 
 Json or_null(Json schema, std::string_view meaning) {
@@ -60,6 +64,8 @@ class SchemaWriter {
       out = reference("size");
     else if constexpr (std::is_same_v<T, bool>)
       out = Form<bool>::schema();
+    else if constexpr (std::is_same_v<T, std::vector<std::uint16_t>>)
+      out = Form<T>{}.schema();
     else if constexpr (std::is_unsigned_v<T>)
       out = {{"type", "integer"},
              {"minimum", least},
@@ -179,11 +185,14 @@ Json parameter_properties() {
   gpus["minItems"] = 1;
   Json submission = SchemaWriter::schema_of(SubmissionModel{});
   submission["description"] = "Host time of one call, per kind of call.";
+  Json shared = list_schema(SchemaWriter::schema_of(SharedRates{}),
+                            fmt::format("Rates that several GPUs reach together.{}", unless_measured));
   return {{"gpus", std::move(gpus)},
           {"links",
            list_schema(SchemaWriter::schema_of(LinkModel{}),
                        "The links between host NUMA nodes and GPUs. Empty only when \"missing\" names \"links\".")},
           {"peers", list_schema(SchemaWriter::schema_of(PeerModel{}), "Copies between the GPUs of a node.")},
+          {"shared", std::move(shared)},
           {"host",
            or_null(SchemaWriter::schema_of(HostModel{}), "Times and rates of work that host threads do themselves.")},
           {"submission", std::move(submission)}};

@@ -20,6 +20,7 @@ Profile parameters_of(const Profile& profile) {
           .gpus = profile.gpus,
           .links = profile.links,
           .peers = profile.peers,
+          .shared = profile.shared,
           .host = profile.host,
           .submission = profile.submission,
           .missing = {},

@@ -1,6 +1,7 @@
 #include "shiplap/report/profile_report.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <concepts>
@@ -297,6 +298,14 @@ std::string submission_lines(const SubmissionModel& model, const TextStyle& styl
 
 }  // namespace
 
+std::string shared_table(const std::vector<SharedRates>& shared, const TextStyle& style) {
+  Table table{.columns = {{"GPUs", Align::left}, {"to them"}, {"from them"}, {"both directions"}}};
+  for (const SharedRates& rates : shared)
+    table.add({fmt::format("{}", fmt::join(rates.gpus, ", ")), with_interval(rates.h2d), with_interval(rates.d2h),
+               with_interval(rates.both)});
+  return heading("what several GPUs reach together", style) + table.text(style, "  ");
+}
+
 std::string simulation_note(const Profile& profile) {
   if (profile.origin != Origin::simulated) return "";
   return fmt::format(
@@ -318,6 +327,7 @@ std::string profile_report(const Profile& profile, std::span<const Figure> figur
   for (const PeerModel& peer : profile.peers)
     out += heading(fmt::format("copies from GPU {} to GPU {}", peer.from, peer.to), style) +
            times_table("one more copy of", {{"direct", &peer.direct}, {"through the host", &peer.staged}}, style);
+  if (!profile.shared.empty()) out += shared_table(profile.shared, style);
   if (profile.host) out += host_tables(*profile.host, style);
   out += submission_lines(profile.submission, style);
 

@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <set>
 #include <utility>
 
 #include "shiplap/profile/parameter_table.hpp"
@@ -134,6 +136,16 @@ std::vector<std::string> assumed_values(const Profile& profile) {
 
 bool serves_streams_in_groups(const GpuModel& gpu) {
   return gpu.engine_order == EngineOrder::readiness && gpu.implicit_sync == ImplicitSync::none;
+}
+
+std::string assumed_of_several_gpus(const Schedule& schedule, const Profile& profile) {
+  std::set<std::uint16_t> gpus;
+  for (const Stream& stream : schedule.streams) gpus.insert(stream.place.index);
+  if (gpus.size() < 2 || !profile.shared.empty()) return "";
+  return fmt::format(
+      "profile {} does not say what several GPUs reach together; assuming that each has its link for "
+      "itself (measure them together, as in --device cuda:0,1, to know)",
+      profile.name);
 }
 
 std::vector<std::string> assumptions(const Profile& profile) {

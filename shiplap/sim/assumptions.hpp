@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "shiplap/profile/profile.hpp"
+#include "shiplap/schedule/schedule.hpp"
 
 namespace shiplap::sim {
 
@@ -16,5 +17,9 @@ bool serves_streams_in_groups(const GpuModel&);
 /// assuming 0 (measure the node again to fill it)". Empty when none is absent. Links of NUMA nodes other than that of
 /// the first link are not considered.
 std::vector<std::string> assumptions(const Profile&);
+
+/// What is assumed of GPUs that a schedule uses together; "" where it uses one, or where the profile has what they
+/// share.
+std::string assumed_of_several_gpus(const Schedule&, const Profile&);
 
 }  // namespace shiplap::sim

@@ -114,6 +114,7 @@ OpIndex CopyEngine::start_data(double now) {
   moving_ = true;
   occupied_ = true;
   remaining_ = copy.bytes;
+  shared_per_byte_ = 0;
   updated_ = now;
   link_.update_progress(now);
   update_progress(now);  // the link does not update copies inside and between the memories of GPUs
@@ -152,7 +153,7 @@ void CopyEngine::set_occupied(bool occupied, double now) {
   link_.update_progress(now);
 }
 
-void CopyEngine::update_progress(double now) {
+double CopyEngine::own_per_byte() const {
   const OpState& op = ops_[current_];
   const CopyFigures& copy = op.copy;
   const bool slowed = link_.slows_copies();
@@ -161,6 +162,12 @@ void CopyEngine::update_progress(double now) {
   if (op.bytes > 0) per_byte += compute_.added(op.added) / op.bytes;
   if (const ZeroCopyTimes* kernel = zero_copy_.slowing_copies())
     per_byte = std::max(per_byte * kernel->copies_beside, kernel->copy_per_byte[op.to_device]);
+  return per_byte;
+}
+
+void CopyEngine::update_progress(double now) {
+  double per_byte = own_per_byte();
+  if (shared_per_byte_ > 0 && shared_per_byte_ > per_byte) per_byte = shared_per_byte_;
   if (now > updated_) {
     remaining_ = std::max(0.0, remaining_ - (now - updated_) / per_byte);
     updated_ = now;

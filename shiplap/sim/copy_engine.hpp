@@ -39,6 +39,10 @@ class CopyEngine final : public Resource {
 
   /// Subtracts the bytes that have moved since the last update, and sets the end of the copy by the current rate.
   void update_progress(double now);
+  /// Seconds for each byte of the copy that moves, as far as its own link is concerned.
+  double own_per_byte() const;
+  /// What it shares with other links leaves it no less time than this for a byte.
+  void hold_to(double per_byte) { shared_per_byte_ = per_byte; }
 
   Engine name() const { return name_; }
   bool moves() const { return moving_; }
@@ -73,8 +77,9 @@ class CopyEngine final : public Resource {
   OpIndex current_ = no_op;
   bool moving_ = false;  // whether data of the current copy moves
   bool occupied_ = false;
-  double remaining_ = 0;  // bytes of the current copy
-  double updated_ = 0;    // time of the last update
+  double remaining_ = 0;        // bytes of the current copy
+  double shared_per_byte_ = 0;  // least seconds for a byte by what it shares with other links; 0: none
+  double updated_ = 0;          // time of the last update
 
   OpIndex last_ = no_op;
   StreamIndex last_stream_ = no_stream;

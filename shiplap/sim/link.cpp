@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "shiplap/sim/copy_engine.hpp"
+#include "shiplap/sim/shared_paths.hpp"
 #include "shiplap/sim/zero_copy_kernels.hpp"
 
 namespace shiplap::sim {
@@ -11,6 +12,11 @@ void Link::update_progress(double now) {
   for (CopyEngine* engine : engines_)
     if (engine->moves()) engine->update_progress(now);
   if (zero_copy_->is_running()) zero_copy_->update_progress(now);
+  tell_others(now);
+}
+
+void Link::tell_others(double now) {
+  if (shared_ != nullptr) shared_->rates_changed(now);
 }
 
 void Link::kernels_changed(double now) { zero_copy_->kernels_changed(now); }

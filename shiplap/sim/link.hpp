@@ -11,6 +11,7 @@
 namespace shiplap::sim {
 
 class CopyEngine;
+class SharedPaths;
 class ZeroCopyKernels;
 
 /// The link has no events of its own. Copy engines and zero-copy kernels compute the ends of their transfers from the
@@ -23,12 +24,17 @@ class Link {
     engines_ = engines;
     zero_copy_ = &kernels;
   }
+  /// The link shares `paths` with those of other GPUs.
+  void connect(SharedPaths& paths) { shared_ = &paths; }
 
   /// Is called when the kernels concurrent with the transfers have changed.
   void kernels_changed(double now);
 
   /// Updates the progress of all transfers over the link, and their ends by the current rates.
   void update_progress(double now);
+
+  /// Tells what the link shares with others that a transfer has begun or ended, or has another rate.
+  void tell_others(double now);
 
   /// Counts a kernel of the stream as waiting (submitted and not ready), or as no longer waiting.
   void set_kernel_waits(StreamIndex, bool waits, double now);
@@ -38,6 +44,7 @@ class Link {
  private:
   std::array<CopyEngine*, 2> engines_{};
   ZeroCopyKernels* zero_copy_ = nullptr;
+  SharedPaths* shared_ = nullptr;               // null: it shares nothing
   std::vector<std::uint32_t> waiting_kernels_;  // number of waiting kernels by stream
   std::uint32_t waiting_streams_ = 0;           // number of streams with a waiting kernel
 };

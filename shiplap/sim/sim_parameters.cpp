@@ -166,6 +166,20 @@ CopyFigures SimParameters::device_copy(std::uint16_t from, std::uint16_t to, boo
   throw_missing(what);
 }
 
+std::vector<SharedPath> SimParameters::shared(std::size_t gpus) const {
+  std::vector<SharedPath> paths;
+  for (const SharedRates& rates : profile_->shared) {
+    SharedPath path{.gpus = std::vector<bool>(gpus),
+                    .h2d = rates.h2d.value.bytes_per_second,
+                    .d2h = rates.d2h.value.bytes_per_second,
+                    .both = rates.both.value.bytes_per_second};
+    for (const std::uint16_t gpu : rates.gpus)
+      if (gpu < gpus) path.gpus[gpu] = true;
+    if (std::ranges::count(path.gpus, true) > 1) paths.push_back(std::move(path));
+  }
+  return paths;
+}
+
 double SimParameters::demand(std::uint16_t gpu, std::uint16_t numa_node, Bytes missing) const {
   if (missing.count == 0) return 0;
   return time_at(known(managed(gpu, numa_node).demand_h2d, "kernels that touch managed memory on the host"), missing)

@@ -43,6 +43,14 @@ struct Gpu {
   HandoverFigures d2h_handover{};  ///< between a kernel and a D2H copy
 };
 
+/// What several GPUs reach together, in bytes per second.
+struct SharedPath {
+  std::vector<bool> gpus{};  ///< by number: whether it is one of them
+  double h2d = 0;
+  double d2h = 0;
+  double both = 0;
+};
+
 /// Holds the parameters of a profile as plain numbers. For absent parameters it assumes the values that assumptions.hpp
 /// names. The functions throw Unsupported when a parameter without an assumed value is absent.
 class SimParameters {
@@ -51,6 +59,9 @@ class SimParameters {
 
   /// The parameters of a GPU. Throws Unsupported when the profile has no such GPU.
   const Gpu& gpu(std::uint16_t number) const;
+
+  /// What this many GPUs share.
+  std::vector<SharedPath> shared(std::size_t gpus) const;
 
   /// The costs of a copy of pinned memory over the link.
   CopyFigures copy(std::uint16_t gpu, std::uint16_t numa_node, bool to_device, Bytes size) const;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "shiplap/core/error.hpp"
 #include "shiplap/sim/assumptions.hpp"
 #include "shiplap/sim/sim_parameters.hpp"
@@ -30,6 +32,8 @@ Prediction simulate(const Schedule& schedule, const Profile& profile, const Simu
   result.submission = Seconds{simulator.submission_time()};
   result.timeline = simulator.timeline();
   result.assumptions = sim::assumptions(profile);
+  if (std::string several = sim::assumed_of_several_gpus(schedule, profile); !several.empty())
+    result.assumptions.push_back(std::move(several));
   return result;
 }
 

@@ -93,6 +93,12 @@ void Simulator::add_gpus(const Schedule& schedule) {
     if (const auto* prefetch = std::get_if<Prefetch>(&op.what)) add(prefetch->to);
   for (std::uint16_t g = 0; g < count; ++g) gpus_.emplace_back(machine_.gpu(g), schedule.streams.size(), ops_);
 
+  if (std::vector<SharedPath> paths = machine_.shared(count); !paths.empty()) {
+    std::vector<SharedPaths::Movers> movers;
+    for (GpuResources& gpu : gpus_) movers.push_back({&gpu.copy_engine(true), &gpu.copy_engine(false), &gpu.zero_copy});
+    shared_.emplace(std::move(paths), std::move(movers));
+    for (GpuResources& gpu : gpus_) gpu.link.connect(*shared_);
+  }
   for (GpuResources& gpu : gpus_) resources_.insert(resources_.end(), {&gpu.h2d, &gpu.d2h});
   for (GpuResources& gpu : gpus_) resources_.push_back(&gpu.d2d);
   for (GpuResources& gpu : gpus_) resources_.push_back(&gpu.zero_copy);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <vector>
 
 #include "shiplap/schedule/schedule.hpp"
@@ -12,6 +13,7 @@
 #include "shiplap/sim/host_threads.hpp"
 #include "shiplap/sim/op_state.hpp"
 #include "shiplap/sim/resource.hpp"
+#include "shiplap/sim/shared_paths.hpp"
 #include "shiplap/sim/sim_parameters.hpp"
 #include "shiplap/sim/timers.hpp"
 #include "shiplap/sim/zero_copy_times.hpp"
@@ -25,7 +27,8 @@ namespace shiplap::sim {
 ///   resource served the same stream last.
 /// - The data of a copy starts at max(ready + L+o, end of the engine's previous copy + g) and moves at G. While the
 ///   opposite copy engine is occupied (it moves data or is in the gap between two copies), the duplex g and G hold.
-///   Both are larger while kernels of several streams wait. A shared copy engine that changes direction takes L+o
+///   Both are larger while kernels of several streams wait. Copies of several GPUs share what the profile says
+///   (SharedRates), with max-min fair rates. A shared copy engine that changes direction takes L+o
 ///   instead of g.
 /// - A copy engine that takes copies in order of readiness serves streams in groups. It serves one group until none of
 ///   its copies is ready.
@@ -70,6 +73,7 @@ class Simulator {
   std::deque<ZeroCopyTimes> zero_copy_;
   std::vector<RateOfThreads> host_copy_rates_;
   std::deque<GpuResources> gpus_;  // a deque, because its elements hold references to each other and must not move
+  std::optional<SharedPaths> shared_;
   Timers timers_;
   HostThreads host_copies_;
   HostThreads host_touches_;

@@ -30,7 +30,9 @@ void ZeroCopyKernels::begin(double now) {
   waits_for_sms_ = false;
   remaining_ = 1;
   updated_ = now;
+  shared_duration_ = 0;
   update_progress(now);
+  link_.tell_others(now);
   kernels_.first_blocks_started(current_, now);
   kernels_.last_blocks_started(current_, now);
 }
@@ -58,6 +60,7 @@ OpIndex ZeroCopyKernels::advance() {
   ended_ = current_;
   current_ = no_op;
   next_event_ = never;
+  link_.tell_others(now);
   return ended_;
 }
 
@@ -70,6 +73,15 @@ void ZeroCopyKernels::after_event(double now) {
   start_next(now);
 }
 
+double ZeroCopyKernels::own_duration() const {
+  const ZeroCopyTimes& times = *ops_[current_].zero_copy;
+  const auto beside = [&](bool to_device) {
+    return h2d_.moves(to_device) || d2h_.moves(to_device) ? times.beside[to_device] : 0.0;
+  };
+  const double beside_copies = std::max(beside(true), beside(false));
+  return (beside_copies > 0 ? beside_copies : times.alone) + compute_.added(times.added);
+}
+
 void ZeroCopyKernels::update_progress(double now) {
   if (now > updated_) {
     // The rate did not change since the last update, so `next_event_` was the end at that rate.
@@ -77,12 +89,8 @@ void ZeroCopyKernels::update_progress(double now) {
     remaining_ *= left > 0 ? std::max(0.0, (next_event_ - now) / left) : 0.0;
     updated_ = now;
   }
-  const ZeroCopyTimes& times = *ops_[current_].zero_copy;
-  const auto beside = [&](bool to_device) {
-    return h2d_.moves(to_device) || d2h_.moves(to_device) ? times.beside[to_device] : 0.0;
-  };
-  const double beside_copies = std::max(beside(true), beside(false));
-  const double duration = (beside_copies > 0 ? beside_copies : times.alone) + compute_.added(times.added);
+  double duration = own_duration();
+  if (shared_duration_ > 0 && shared_duration_ > duration) duration = shared_duration_;
   next_event_ = now + remaining_ * duration;
 }
 

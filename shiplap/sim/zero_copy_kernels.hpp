@@ -31,6 +31,12 @@ class ZeroCopyKernels final : public Resource {
   /// Updates the fraction of the kernel that remains, and sets its end by the copies that move now.
   void update_progress(double now);
   bool is_running() const { return current_ != no_op && !waits_for_sms_; }
+  /// Bytes of the running kernel over the link in this direction.
+  double bytes(bool to_device) const { return ops_[current_].zero_copy->bytes[to_device]; }
+  /// Time of the whole running kernel, as far as its own link is concerned.
+  double own_duration() const;
+  /// What the link shares with others leaves the running kernel no less time than this.
+  void hold_to(double duration) { shared_duration_ = duration; }
   /// Begins the current kernel if it waits for SMs and no kernel of Compute runs any more.
   void kernels_changed(double now);
   /// The times of the kernel that slows copies down: the running kernel, or in the gap after it the last kernel. Null:
@@ -55,7 +61,8 @@ class ZeroCopyKernels final : public Resource {
   const ZeroCopyTimes* slowing_copies_ = nullptr;
   double remaining_ = 0;  // fraction of the current kernel
   double updated_ = 0;
-  OpIndex ended_ = no_op;  // the op that ended with the current event
+  double shared_duration_ = 0;  // least time of the current kernel by what its link shares with others; 0: none
+  OpIndex ended_ = no_op;       // the op that ended with the current event
 };
 
 }  // namespace shiplap::sim

@@ -91,8 +91,11 @@ ZeroCopyTimes zero_copy_times(const Schedule& schedule, const Kernel& kernel, st
                               const SimParameters& machine) {
   if (kernel.measured) {
     const double beside = kernel.measured->beside_copies.count();
+    double bytes[2] = {};
+    for (const Flow& flow : kernel.flows) bytes[flow.mode == AccessMode::read] += in_bytes(flow.bytes);
     return {.alone = kernel.measured->alone.count(),
             .beside = {beside, beside},
+            .bytes = {bytes[0], bytes[1]},
             .copies_beside = kernel.measured->copies_beside,
             .copy_per_byte = {}};
   }
@@ -101,6 +104,7 @@ ZeroCopyTimes zero_copy_times(const Schedule& schedule, const Kernel& kernel, st
   return {.alone = std::max(work, link_time(flows, CopiesBeside::none)),
           .beside = {std::max(work, link_time(flows, CopiesBeside::from_device)),
                      std::max(work, link_time(flows, CopiesBeside::to_device))},
+          .bytes = {flows.writes.bytes, flows.reads.bytes},
           .copies_beside = 1,
           .copy_per_byte = {copy_per_byte(flows, CopiesBeside::from_device),
                             copy_per_byte(flows, CopiesBeside::to_device)}};

@@ -14,6 +14,7 @@ namespace shiplap::sim {
 struct ZeroCopyTimes {
   double alone = 0;              ///< time of the kernel while no copy moves
   double beside[2] = {};         ///< time of the kernel while copies move: [0] D2H, [1] H2D
+  double bytes[2] = {};          ///< bytes over the link: [0] to the host, [1] to the GPU
   double copies_beside = 1;      ///< factor by which the time per byte of copies grows meanwhile
   double copy_per_byte[2] = {};  ///< least time per byte of copies meanwhile: [0] D2H, [1] H2D
   AddedBesideKernels added{};    ///< added to the kernel concurrent with other kernels

@@ -6,6 +6,7 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/device/virtual/virtual_device.hpp"
+#include "shiplap/profile/more_gpus.hpp"
 #include "shiplap/schedule/schedule.hpp"
 #include "tests/support/forwarding_device.hpp"
 #include "tests/support/planted_profile.hpp"
@@ -152,6 +153,41 @@ TEST(Measure, finds_the_planted_times_of_copies_between_two_gpus) {
     ASSERT_EQ(peer.staged.size(), 1u);
     EXPECT_NEAR(in_microseconds(peer.staged[0].time.value), 56, 1e-2);
   }
+}
+
+const std::vector<std::string> rows_of_all{"copy.pinned.h2d", "copy.pinned.d2h", "copy.pinned.both",
+                                           "all.h2d",         "all.d2h",         "all.both"};
+
+TEST(Measure, finds_the_planted_rates_of_all_gpus_together_and_of_two_behind_one_uplink) {
+  Profile truth = with_gpus(planted_profile(), 3);
+  const auto gbs = [](double rate) { return Interval<Bandwidth>::exact(gigabytes_per_second(rate)); };
+  truth.shared = {{.gpus = {1, 2}, .h2d = gbs(80), .d2h = gbs(79), .both = gbs(100)},
+                  {.gpus = {0, 1, 2}, .h2d = gbs(105), .d2h = gbs(104), .both = gbs(120)}};
+  const auto device = open_virtual(truth, "virtual:three");
+  const MeasureResult result = measure(*device, {.largest = 16_MiB, .rows = rows_of_all, .progress = {}});
+  const Profile fitted = fit(result.measurements, device->info());
+  ASSERT_EQ(fitted.shared.size(), 2u);
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(fitted.shared[i].gpus, truth.shared[i].gpus);
+    const auto near = [](const Interval<Bandwidth>& found, const Interval<Bandwidth>& planted) {
+      EXPECT_NEAR(found.value.bytes_per_second / planted.value.bytes_per_second, 1, 0.01);
+    };
+    near(fitted.shared[i].h2d, truth.shared[i].h2d);
+    near(fitted.shared[i].d2h, truth.shared[i].d2h);
+    near(fitted.shared[i].both, truth.shared[i].both);
+  }
+}
+
+TEST(Measure, finds_the_sum_of_the_links_where_gpus_share_nothing) {
+  const Profile truth = with_gpus(planted_profile(), 2);
+  const auto device = open_virtual(truth, "virtual:two");
+  const MeasureResult result = measure(*device, {.largest = 16_MiB, .rows = rows_of_all, .progress = {}});
+  const Profile fitted = fit(result.measurements, device->info());
+  ASSERT_EQ(fitted.shared.size(), 1u);
+  EXPECT_EQ(fitted.shared[0].gpus, (std::vector<std::uint16_t>{0, 1}));
+  EXPECT_NEAR(fitted.shared[0].h2d.value.bytes_per_second, 2 * 55e9, 1e9);
+  EXPECT_NEAR(fitted.shared[0].d2h.value.bytes_per_second, 2 * 54e9, 1e9);
+  EXPECT_NEAR(fitted.shared[0].both.value.bytes_per_second, 2 * (50.8e9 + 50.5e9), 5e9);
 }
 
 TEST(Measure, skips_what_the_device_does_not_have_with_the_reason) {

@@ -73,11 +73,12 @@ TEST(LayerPlan, has_schedules_without_races_within_the_limit_whatever_the_model_
   for (int round = 0; round < 12; ++round) {
     LayeredModel model{.layers = {}, .fixed = mebi * (random() % 40)};
     Bytes largest;
-    const unsigned layers = 1 + random() % 12;
+    const unsigned layers = 1 + static_cast<unsigned>(random() % 12);
     for (unsigned l = 0; l < layers; ++l) {
-      ModelLayer layer{.name = std::to_string(l), .tensors = {}, .time = microseconds(random() % 3000)};
+      ModelLayer layer{
+          .name = std::to_string(l), .tensors = {}, .time = microseconds(static_cast<double>(random() % 3000))};
       Bytes sum;
-      for (unsigned t = random() % 6; t > 0; --t) {
+      for (auto t = random() % 6; t > 0; --t) {
         layer.tensors.push_back(Bytes{1 + random() % (80u << 20)});
         sum += aligned_weight(layer.tensors.back());
       }
@@ -165,7 +166,7 @@ TEST(LayerPlan, is_within_two_per_cent_of_every_other_set_of_weights_that_could_
     for (unsigned l = 0; l < layers; ++l)
       model.layers.push_back({.name = std::to_string(l),
                               .tensors = {mebi * (8 + random() % 120), mebi * (8 + random() % 120)},
-                              .time = microseconds(random() % 5000)});
+                              .time = microseconds(static_cast<double>(random() % 5000))});
     Bytes largest;
     for (const ModelLayer& layer : model.layers) largest = std::max(largest, layer.tensors[0] + layer.tensors[1]);
     const Bytes memory = largest + (model.weights() - largest) * (10 + random() % 80) / 100;

@@ -93,6 +93,21 @@ TEST(MoreGpus, than_are_asked_for_are_left_out_with_links_and_copies) {
   expect_sound(one);
 }
 
+TEST(MoreGpus, share_what_those_share_that_are_left) {
+  Profile four = four_gpus();
+  const auto rate = Interval<Bandwidth>::exact(gigabytes_per_second(60));
+  four.shared = {{.gpus = {0, 3}, .h2d = rate, .d2h = rate, .both = rate},
+                 {.gpus = {0, 1, 3}, .h2d = rate, .d2h = rate, .both = rate},
+                 {.gpus = {0, 1, 2, 3}, .h2d = rate, .d2h = rate, .both = rate}};
+  const Profile three = with_gpus(four, 3);
+  ASSERT_EQ(three.shared.size(), 2u);
+  EXPECT_THAT(three.shared[0].gpus, ElementsAre(0, 1));
+  EXPECT_THAT(three.shared[1].gpus, ElementsAre(0, 1, 2));
+  expect_sound(three);
+  EXPECT_THAT(with_gpus(four, 1).shared, IsEmpty());
+  expect_sound(with_gpus(four, 1));
+}
+
 TEST(MoreGpus, than_the_profile_has_are_like_the_first) {
   const Profile six = with_gpus(four_gpus(), 6);
   EXPECT_THAT(names(six), ElementsAre("GPU 0", "GPU 1", "GPU 2", "GPU 3", "GPU 0", "GPU 0"));

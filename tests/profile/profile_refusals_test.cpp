@@ -7,6 +7,7 @@
 #include <string>
 
 #include "shiplap/core/json.hpp"
+#include "shiplap/profile/more_gpus.hpp"
 #include "shiplap/profile/profile.hpp"
 #include "tests/profile/full_profile.hpp"
 #include "tests/profile/refusals.hpp"
@@ -149,6 +150,16 @@ TEST(ProfileJson, refuses_links_that_lead_nowhere_or_stand_twice) {
   const Json link = json["links"][0];
   json["links"].push_back(link);
   expect_names(refusal(json), "links[1]", "links[0]");
+}
+
+TEST(ProfileJson, refuses_shared_rates_of_one_gpu_of_others_than_there_are_and_in_another_order) {
+  Profile two = with_gpus(planted_profile(), 2);
+  const auto rate = Interval<Bandwidth>::exact(gigabytes_per_second(60));
+  two.shared = {{.gpus = {0, 1}, .h2d = rate, .d2h = rate, .both = rate}};
+  EXPECT_EQ(refusal(to_json(two)), "");
+  for (const Json& gpus : {Json{0}, Json{0, 2}, Json{1, 0}, Json{0, 0}, Json::array()})
+    expect_names(refusal_with(two, "/shared/0/gpus", gpus), "shared[0].gpus", "2 entries");
+  expect_names(refusal_with(two, "/shared/0/gpus", Json{0, "1"}), "shared[0].gpus[1]", "");
 }
 
 TEST(ProfileJson, refuses_an_absent_parameter_without_a_reason) {
