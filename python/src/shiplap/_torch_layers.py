@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,6 +13,7 @@ from shiplap import _core
 from shiplap._core import Unsupported, UsageError
 from shiplap._node import Node
 from shiplap._show import object_of
+from shiplap._torch_files import FilePart, Read
 
 Tensor = Any
 Module = Any
@@ -102,7 +104,9 @@ class Layer:
     streamed: list[Weight] = field(default_factory=list)
     size: int = 0  # bytes of the streamed weights
     pieces: list[Piece] = field(default_factory=list)
-    host: Tensor = None
+    host: Tensor = None  # pinned memory of the streamed weights; None where they are read from files
+    parts: list[FilePart] = field(default_factory=list)  # where the streamed weights are in files
+    readings: list[Future[None]] = field(default_factory=list)  # that were asked for
     copied: Any = None  # event after the copies to the ring
     done: Any = None  # event after the last kernels that read them there
     fetched: int = 0  # number of pieces that the ring holds, or will once they are copied
@@ -110,8 +114,19 @@ class Layer:
     users: int = 0  # calls that are running
     versions: tuple[int, ...] = ()  # of its weights when they were copied
     entered: tuple[int, ...] = ()  # versions when its call began
+    mapped_versions: tuple[int, ...] = ()  # versions when the files had these weights
     own_place: Tensor = None  # memory of its own, where another running layer has its place
     runs: list[tuple[Any, Any]] = field(default_factory=list)  # events around each run in a call that is measured
+
+    def reads(self, begin: int, size: int) -> list[Read]:
+        """Return what has to be read for this range of the streamed weights."""
+        found = []
+        for weight, part in zip(self.streamed, self.parts, strict=True):
+            first = max(weight.offset, begin)
+            last = min(weight.offset + weight.parameter.nbytes, begin + size)
+            if first < last:
+                found.append(Read(part, first - weight.offset, first - begin, last - first))
+        return found
 
     def current_versions(self) -> tuple[int, ...]:
         """Return numbers that change with the weights."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterable, Sequence
+from concurrent.futures import wait
 from functools import partial
 from typing import Any
 
@@ -16,13 +17,14 @@ from shiplap._arguments import whole
 from shiplap._arrays import array_at
 from shiplap._core import Unsupported, UsageError
 from shiplap._node import Node, node_of
+from shiplap._torch_files import FilePart, FileReader, MappedFiles
 from shiplap._torch_layers import Layer, LayerPlan, Module, Parts, Piece, Tensor, key_of, move_storages, tensor_like
 from shiplap._torch_prefetch import map_tensors, tensors_of
 from shiplap._torch_stream import UntilCopied
 
 
-def _bytes(name: str, size: int | str) -> int:
-    return _core.bytes_of(size, name) if isinstance(size, str) else whole(name, size, 1)
+def _bytes(name: str, size: int | str, least: int = 1) -> int:
+    return _core.bytes_of(size, name) if isinstance(size, str) else whole(name, size, least)
 
 
 class _Now:
@@ -49,8 +51,17 @@ class Offloaded:
         The GPU.
     """
 
-    def __init__(self, model: Module, memory: int, node: Node, blocks: Iterable[Module] | None) -> None:
+    def __init__(
+        self,
+        model: Module,
+        memory: int,
+        node: Node,
+        blocks: Iterable[Module] | None,
+        host_memory: int | None,
+    ) -> None:
         self._model = model
+        self._host_memory = host_memory
+        self._reader: FileReader | None = None
         self._node = node
         self._on_gpu = node.has_gpu
         if "," in node.device:
@@ -158,6 +169,12 @@ class Offloaded:
             self._wait_for_copies()
             for layer in self._layers:
                 layer.fetched = 0
+                if any(
+                    not part.is_unchanged(weight.host)
+                    for weight, part in zip(layer.streamed, layer.parts, strict=False)
+                ):
+                    with torch.inference_mode(False), torch.no_grad():
+                        self._take_from_files(layer)
 
     # Set-up.
 
@@ -172,6 +189,7 @@ class Offloaded:
         for layer, (kept, pieces) in zip(self._layers, self._plan._core.places(), strict=True):
             layer.pieces = [Piece(*piece) for piece in pieces]
             layer.streamed, layer.size, layer.fetched, layer.is_wanted = [], 0, 0, False
+            layer.copied, layer.done = self._event(), self._event()
             for weight, stays in zip(layer.weights, kept, strict=True):
                 weight.host = None
                 if stays:
@@ -183,7 +201,12 @@ class Offloaded:
                     weight.offset = layer.size
                     layer.size += weight.size
                     layer.streamed.append(weight)
-            self._pin(layer, ring)
+        from_files = self._from_files()
+        for layer in self._layers:
+            if layer in from_files:
+                self._leave_in_files(layer, from_files[layer], ring)
+            else:
+                self._pin(layer, ring)
         self._order = [layer for layer in self._layers if layer.size > 0]
         for layer in self._order:
             for piece in layer.pieces:
@@ -200,10 +223,13 @@ class Offloaded:
 
     def _give_up_places(self) -> None:
         """Bring what stays on the GPU to the host, and release the memory there."""
+        if self._reader is not None:
+            self._reader.close()
+            self._reader = None
         if self._on_gpu:
             torch.cuda.synchronize(self.device)
         for layer in self._layers:
-            layer.streamed = []
+            layer.streamed, layer.parts = [], []
             layer.users = 0
             layer.own_place = None
             for weight in layer.weights:
@@ -221,19 +247,66 @@ class Offloaded:
         move_storages([*self._parts.fixed, *self._parts.buffers], self.device)
 
     def _pin(self, layer: Layer, ring: Tensor) -> None:
-        """Move the streamed weights of a layer into pinned memory, from where one copy takes them to the ring."""
+        """Copy the streamed weights of a layer into pinned memory, from where one copy takes them to the ring."""
         if layer.size == 0:
             return
         pinned = self._node.pinned_empty(layer.size, np.uint8)
         if self._on_gpu:
             pinned = array_at(pinned.ctypes.data, pinned.shape, pinned.dtype, UntilCopied(pinned))
         layer.host = torch.from_numpy(pinned)
+        layer.parts = []
         for weight in layer.streamed:
             weight.host = tensor_like(weight.parameter, layer.host, weight.offset)
             weight.host.copy_(weight.parameter)
             weight.parameter.data = weight.host  # frees the memory that it had
         self._look_at_ring(layer, ring)
-        layer.copied, layer.done = self._event(), self._event()
+
+    def _from_files(self) -> dict[Layer, list[FilePart]]:
+        """Return the layers that are read from files because host memory is limited, with their places there.
+
+        They are spread over the model, so that there is time to read each.
+        """
+        found: dict[Layer, list[FilePart]] = {}
+        streamed = sum(layer.size for layer in self._layers)
+        if self._host_memory is None or streamed <= self._host_memory:
+            return found
+        files = MappedFiles()
+        for layer in self._layers:
+            parts = [files.part(weight.parameter.data) for weight in layer.streamed]
+            if parts and None not in parts:
+                found[layer] = [part for part in parts if part is not None]
+        in_files = sum(layer.size for layer in found)
+        if streamed - in_files > self._host_memory:
+            raise Unsupported(
+                f"{streamed - in_files} bytes of weights that do not stay on the GPU are in no file, and host_memory "
+                f"is {self._host_memory}: load the model with memory-mapped files, as by torch.load(path, mmap=True) "
+                "and load_state_dict(..., assign=True), and do not change the weights"
+            )
+        owed = 0.0
+        for layer in list(found):
+            owed += layer.size * (streamed - self._host_memory) / in_files
+            if owed <= 0:
+                del found[layer]
+            else:
+                owed -= layer.size
+        return found
+
+    def _leave_in_files(self, layer: Layer, parts: list[FilePart], ring: Tensor) -> None:
+        """Leave the streamed weights of a layer where they are mapped, to be read when they are needed."""
+        if self._reader is None:
+            self._reader = FileReader(self._node, self.device, self._copies)
+        layer.host = None
+        layer.parts = parts
+        for weight in layer.streamed:
+            weight.host = weight.parameter.data
+        layer.mapped_versions = layer.current_versions()
+        self._look_at_ring(layer, ring)
+
+    def _take_from_files(self, layer: Layer) -> None:
+        """Pin weights that are no longer those of their files."""
+        if layer.parts:
+            self._wait_for_copies()
+            self._pin(layer, self._ring)
 
     def _event(self, timed: bool = False) -> Any:
         return torch.cuda.Event(enable_timing=timed) if self._on_gpu else _Now()
@@ -250,6 +323,8 @@ class Offloaded:
         raise UsageError("the model is offloaded, so it cannot be saved as a whole: save its state_dict()")
 
     def _wait_for_copies(self) -> None:
+        if self._reader is not None:
+            self._reader.drain()
         if self._on_gpu:
             self._copies.synchronize()
 
@@ -317,16 +392,13 @@ class Offloaded:
     def _enter(self, layer: Layer, args: Any, kwargs: Any) -> tuple[Any, Any]:
         with self._lock:
             self._require_call((weight.parameter for weight in layer.weights), (args, kwargs))
+            if layer.size > 0 and layer.users == 0:
+                self._bring(layer)
             layer.users += 1
             if self._depth > 0:
                 self._called.append(layer)
             if layer.size > 0:
                 if layer.users == 1:
-                    self._find(layer)
-                    self._forget_changed(layer)
-                    if layer.fetched < len(layer.pieces):
-                        self._fetch(layer)
-                    layer.is_wanted = False
                     for weight in layer.streamed:
                         weight.parameter.data = weight.gpu
                     layer.entered = layer.current_versions()
@@ -337,6 +409,23 @@ class Offloaded:
                 layer.runs.append((self._event(True), self._event(True)))
                 layer.runs[-1][0].record(self._stream())
         return args, kwargs
+
+    def _bring(self, layer: Layer) -> None:
+        """Have the weights of a layer on the GPU, or on their way."""
+        self._find(layer)
+        self._forget_changed(layer)
+        if layer.fetched < len(layer.pieces):
+            self._fetch(layer)
+        layer.is_wanted = False
+        readings, layer.readings = layer.readings, []
+        try:
+            for reading in readings:
+                reading.result()
+        except BaseException:  # the file is gone; it may be back in the next call
+            layer.fetched = 0
+            layer.own_place = None
+            self._look_at_ring(layer, self._ring)
+            raise
 
     def _leave(self, layer: Layer, result: Any, _: bool) -> Any:
         with self._lock:
@@ -350,8 +439,11 @@ class Offloaded:
             result = self._own(layer, result)
             if layer.entered != layer.current_versions():  # the layer has changed its own weights
                 with torch.inference_mode(False), torch.no_grad():
-                    for weight in layer.streamed:
-                        weight.host.copy_(weight.gpu)
+                    if layer.parts:
+                        self._take_from_files(layer)
+                    else:
+                        for weight in layer.streamed:
+                            weight.host.copy_(weight.gpu)
                 layer.versions = layer.current_versions()
             for weight in layer.streamed:
                 weight.parameter.data = weight.host
@@ -389,8 +481,15 @@ class Offloaded:
             if weight.parameter.data_ptr() != weight.host.data_ptr():
                 with torch.inference_mode(False), torch.no_grad():
                     self._wait_for_copies()
-                    weight.host.copy_(weight.parameter.data)
+                    if layer.parts:
+                        self._take_from_files(layer)
+                    else:
+                        weight.host.copy_(weight.parameter.data)
                 layer.fetched = 0
+        if layer.parts and layer.mapped_versions != layer.current_versions():
+            with torch.inference_mode(False), torch.no_grad():
+                self._take_from_files(layer)
+            layer.fetched = 0
         if layer.fetched > 0 and layer.versions != layer.current_versions():
             layer.fetched = 0
             if self._on_gpu:
@@ -416,10 +515,13 @@ class Offloaded:
         """Fetch what is missing of a layer that is needed now."""
         if any(other.users > 0 for piece in layer.pieces[layer.fetched :] for other in piece.beside):
             with torch.inference_mode(False), torch.no_grad():
-                layer.own_place = layer.host.to(self.device, non_blocking=True)
+                layer.own_place = torch.empty(layer.size, dtype=torch.uint8, device=self.device)
                 for weight in layer.streamed:
                     weight.gpu = tensor_like(weight.host, layer.own_place, weight.offset)
-            layer.copied.record(self._stream())
+            if self._on_gpu:
+                layer.own_place.record_stream(self._copies)
+                self._copies.wait_stream(self._stream())  # somebody may have had this memory
+            self._copy(layer, 0, layer.own_place, is_last=True)
             layer.fetched = len(layer.pieces)
             layer.versions = layer.current_versions()
             return
@@ -434,19 +536,34 @@ class Offloaded:
         for other in piece.beside:
             other.fetched = 0
             other.is_wanted = False
+            wait(other.readings)  # which may still be about to write to this place
+            other.readings = []
+        if self._on_gpu:
+            for other in (*piece.beside, layer):
+                self._copies.wait_event(other.done)
+        layer.fetched += 1
+        target = self._ring[piece.place : piece.place + piece.size]
+        self._copy(layer, piece.begin, target, layer.fetched == len(layer.pieces))
+
+    def _copy(self, layer: Layer, begin: int, target: Tensor, is_last: bool) -> None:
+        """Copy the streamed weights of a layer from `begin` on, as many as there is room for."""
+
+        def note_end() -> None:
+            if is_last:
+                layer.copied.record(self._copies)
+
+        if layer.parts:
+            assert self._reader is not None
+            layer.readings.append(self._reader.read(layer.reads(begin, target.numel()), target, note_end))
+            return
+        source = layer.host[begin : begin + target.numel()]
         with torch.inference_mode(False), torch.no_grad():
-            target = self._ring[piece.place : piece.place + piece.size]
-            source = layer.host[piece.begin : piece.begin + piece.size]
             if self._on_gpu:
-                for other in (*piece.beside, layer):
-                    self._copies.wait_event(other.done)
                 with torch.cuda.stream(self._copies):
                     target.copy_(source, non_blocking=True)
             else:
                 target.copy_(source)
-        layer.fetched += 1
-        if layer.fetched == len(layer.pieces):
-            layer.copied.record(self._copies)
+        note_end()
 
     def _fetch_ahead(self) -> None:
         """Fetch the layers that follow, piece by piece, as long as their places are free."""
@@ -526,6 +643,7 @@ def offload(
     *,
     node: Node | str | None = None,
     blocks: Sequence[Module] | None = None,
+    host_memory: int | str | None = None,
 ) -> Module:
     """Let a model run on the GPU whose weights do not fit there, and return it.
 
@@ -547,6 +665,11 @@ def offload(
         Modules that are fetched as one piece although they have lists of modules, because they read weights of others
         than those that they call.
 
+    host_memory
+        Most bytes of pinned host memory for weights; None for no limit. Weights beyond it stay in the files that they
+        are mapped from, as by ``torch.load(path, mmap=True)`` and ``load_state_dict(..., assign=True)``, and are read
+        in every call. The plan takes this to be as fast as the link, which it is from the page cache at best.
+
     Returns
     -------
     torch.nn.Module
@@ -560,11 +683,15 @@ def offload(
         For something else than a module, and for `blocks` that it does not have. Calls that want gradients raise it
         too.
     Unsupported
-        When the largest layer is larger than `memory`, and for weights that are no plain tensors.
+        When the largest layer is larger than `memory`, for weights that are no plain tensors, and where those that are
+        in no file are larger than `host_memory`.
+    Error
+        In a call, with path and offset, when a file has fewer bytes than were mapped from it, or cannot be read.
     """
     module = _model_of(model)
     found = node_of(node)
     if any(one.is_meta for one in (*module.parameters(), *module.buffers())):
         raise UsageError('the model is on the device "meta" and has no weights: `fit` plans it, `offload` runs it')
-    module.offloaded = Offloaded(module, _bytes("memory", memory), found, blocks)
+    limit = None if host_memory is None else _bytes("host_memory", host_memory, 0)
+    module.offloaded = Offloaded(module, _bytes("memory", memory), found, blocks, limit)
     return module
