@@ -1,12 +1,13 @@
 """Models whose weights do not fit on the GPU: `shiplap.torch.offload` beside a pipeline by hand and accelerate.
 
-    python offload.py [transformers]
+    python offload.py [transformers | files FOLDER]
 
 The first model has twelve layers of a transformer (433 MB each, bf16). By hand: pinned flat layers, two buffers on
 the GPU, one copy stream, and, with more memory, whole layers that stay, spread evenly. Times are medians by the host's
 clock until the GPU has ended, the ways in turn; shiplap's plan knows the times of the layers (`plan_again`). "error" is
 the largest difference from the model on the GPU; 0 is the same bits. With ``transformers``: a decoder of 7 B and a
-mixture of experts of random weights, prefill and decode.
+mixture of experts of random weights, prefill and decode. With ``files``: the first model mapped from a file in FOLDER, of
+which host memory holds a part.
 """
 
 from __future__ import annotations
@@ -231,6 +232,36 @@ def architecture(name, kind, config):
         torch.cuda.empty_cache()
 
 
+def files(folder):
+    import os
+
+    resident = made(Net)
+    x = torch.randn(2048, WIDTH, dtype=torch.bfloat16, device=DEVICE) * 0.1
+    expected = resident(x).float().cpu()
+    path = os.path.join(folder, "weights.pt")
+    torch.save({name: one.cpu() for name, one in resident.state_dict().items()}, path)
+    size = bytes_of(resident)
+    del resident
+    torch.cuda.empty_cache()
+    memory = 2 * size // LAYERS
+    print(f"{size / 1e9:.2f} GB in {path}, two layers on the GPU, 2048 tokens, link {rate_of_link() / 1e9:.1f} GB/s")
+    print("host memory  set up   first       then        GB/s over the link  error")
+    for part in (1, 0.5, 0):
+        with torch.device("meta"):
+            model = Net().eval()
+        model.load_state_dict(torch.load(path, mmap=True, weights_only=True), assign=True)
+        took = seconds_of(
+            lambda model=model, part=part: shiplap.torch.offload(model, memory, host_memory=int(part * size))
+        )
+        first = seconds_of(lambda model=model: model(x))
+        again = median_of(lambda model=model: model(x), 7)
+        error = error_of(model(x), expected)
+        rate = model.offloaded.plan.streamed / again
+        print(f"{part:8.0%}   {took:6.2f} s  {first * 1e3:7.1f} ms  {again * 1e3:7.1f} ms  {rate / 1e9:8.1f}"
+              f"            {error:g}", flush=True)  # fmt: skip
+        model.offloaded.remove()
+
+
 def architectures():
     import transformers
 
@@ -242,4 +273,10 @@ def architectures():
 
 if __name__ == "__main__":
     with torch.no_grad():
-        architectures() if "transformers" in sys.argv[1:] else layers()
+        match sys.argv[1:]:
+            case ["transformers"]:
+                architectures()
+            case ["files", folder]:
+                files(folder)
+            case _:
+                layers()
