@@ -6,8 +6,8 @@ The first model has twelve layers of a transformer (433 MB each, bf16). By hand:
 the GPU, one copy stream, and, with more memory, whole layers that stay, spread evenly. Times are medians by the host's
 clock until the GPU has ended, the ways in turn; shiplap's plan knows the times of the layers (`plan_again`). "error" is
 the largest difference from the model on the GPU; 0 is the same bits. With ``transformers``: a decoder of 7 B and a
-mixture of experts of random weights, prefill and decode. With ``files``: the first model mapped from a file in FOLDER, of
-which host memory holds a part.
+mixture of experts of random weights, prefill and decode. With ``files``: the first model mapped from a file in
+FOLDER, of which host memory holds a part.
 """
 
 from __future__ import annotations
