@@ -94,7 +94,7 @@ const std::array how_to_access_host_memory{
 
 const std::array all_rules{Rule{"keep on the GPU", keep_on_gpu, how_to_keep, true},
                            Rule{"keep results on the GPU", keep_results_on_gpu, how_to_keep_results, false, true},
-                           Rule{"stream layers", stream_layers, how_to_stream_layers},
+                           Rule{"stream layers", stream_layers, how_to_stream_layers, true},
                            Rule{"allocate once", allocate_once, how_to_allocate, true},
                            Rule{"pin", pin, how_to_pin, false, false, true},
                            Rule{"write into pinned memory", write_into_pinned_memory, how_to_write, false, true},

@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::size_t fewest_layers = 4;     // fewer are arrays of a program like any other
 constexpr Bytes smallest_weight{64 * 1024};  // where it is not known that the bytes stay the same
+constexpr std::size_t layers_of_models = 8;  // this number speaks for weights where contents are unknown
 constexpr double part_for_weights = 0.5;     // the fraction of the GPU's memory that weights may take
 
 /// Copies to the GPU, and the kernels that follow.
@@ -77,7 +78,6 @@ class StreamedStep {
 
   ProgramStep made() && {
     std::size_t layer = 0;  // whose kernels come next
-    if (step_.once) copy(0, 0);
     for (std::size_t i = 0; i < step_.ops.size(); ++i) {
       const StepOp& op = step_.ops[i];
       if (is_weight_[i]) {
@@ -89,22 +89,16 @@ class StreamedStep {
         continue;
       }
       const bool begins = layer < layers_.size() && i == layers_[layer].first_kernel;
-      if (begins) fetch_next(layer);
+      // What the layer after this one needs, which may be the first one of the next step.
+      if (begins) copy(layer + 1 == layers_.size() ? 0 : layer + 1, layer);
       StepOp& kept = edit_.keep(i);
-      if (begins && streamed_ > 0)
-        kept.after.push_back({layers_[layer].weights.back(), layer == 0 && !step_.once ? 1u : 0u});
+      if (begins && streamed_ > 0) kept.after.push_back({layers_[layer].weights.back(), layer == 0 ? 1u : 0u});
       if (begins) ++layer;
     }
     return std::move(edit_).finish();
   }
 
  private:
-  /// Copies what the layer after this one needs, which may be the first one of the next step.
-  void fetch_next(std::size_t layer) {
-    const std::size_t next = layer + 1 == layers_.size() ? 0 : layer + 1;
-    if (next > 0 || !step_.once) copy(next, layer);
-  }
-
   /// The weights of a layer are copied while layer `running` computes.
   void copy(std::size_t layer, std::size_t running) {
     if (streamed_ == 0) return;
@@ -116,11 +110,9 @@ class StreamedStep {
       op.host_memory = MemoryKind::pinned;
       op.blocks = false;
       op.time = op.call = op.returning = Seconds{0};
-      op.after.clear();
-      const bool is_of_step_before = running == 0;
-      if (!step_.once || !is_of_step_before)
-        op.after.push_back(
-            {layers_[is_of_step_before ? layers_.size() - 1 : running - 1].last_kernel, is_of_step_before ? 1u : 0u});
+      op.same_content = false;  // the rest stays already
+      op.after = {running == 0 ? EarlierOp{layers_.back().last_kernel, 1}
+                               : EarlierOp{layers_[running - 1].last_kernel, 0}};
     }
   }
 
@@ -142,13 +134,18 @@ std::optional<ChangedStep> stream_layers(const ProgramStep& step, const Profile&
   if (layers.empty()) return std::nullopt;
   Bytes weights, largest;
   std::size_t count = 0;
-  bool is_known = true, is_of_torch = false;
+  bool is_known = true, may_be_inputs = layers.size() < layers_of_models, is_of_torch = false;
   for (const RecordedLayer& layer : layers) {
     weights += layer.size;
     largest = std::max(largest, layer.size);
     count += layer.weights.size();
-    for (const std::size_t i : layer.weights) is_known = is_known && step.ops[i].same_content;
+    for (const std::size_t i : layer.weights) {
+      const StepOp& op = step.ops[i];
+      is_known = is_known && op.same_content;
+      may_be_inputs = may_be_inputs || (op.host_address != 0 && !op.same_address);
+    }
   }
+  may_be_inputs = may_be_inputs || 3 * largest.count > weights.count;
   for (const StepOp& op : step.ops) is_of_torch = is_of_torch || op.name.find("at::native") != std::string::npos;
   const double memory = profile.gpus.empty()
                             ? std::numeric_limits<double>::infinity()
@@ -178,7 +175,7 @@ std::optional<ChangedStep> stream_layers(const ProgramStep& step, const Profile&
                   fits ? to_string(weights) : fmt::format("{}", to_string(Bytes{static_cast<std::uint64_t>(memory)})));
   change.once = crossing.count == 0 ? Seconds{0} : time_of_pinning(profile, {crossing});
   change.bound = !is_known;
-  change.is_likely = is_of_torch;
+  change.is_likely = is_of_torch && !may_be_inputs;
   return change;
 }
 

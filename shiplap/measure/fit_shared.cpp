@@ -88,14 +88,24 @@ class HeldPairs {
     std::iota(set_of.begin(), set_of.end(), std::uint16_t{0});
     for (const auto& [pair, rates] : pairs_) {
       const std::uint16_t from = set_of.at(pair.second), to = set_of.at(pair.first);
-      if (is_held(rates, to_gpus) || is_held(rates, from_gpus) || is_held(rates, both_ways))
-        std::ranges::replace(set_of, from, to);
+      if (is_held(rates)) std::ranges::replace(set_of, from, to);
     }
     std::vector<std::vector<std::uint16_t>> sets(gpus);
     for (std::uint16_t gpu = 0; gpu < gpus; ++gpu) sets[set_of[gpu]].push_back(gpu);
-    std::erase_if(sets, [&](const auto& set) { return set.size() < 2 || set.size() == gpus; });
+    // A GPU with a slower link than the others is slow beside each of them, and they share nothing.
+    std::erase_if(sets, [&](const auto& set) {
+      return set.size() < 2 || set.size() == gpus || held_within(set) < set.size() * (set.size() - 1) / 2;
+    });
     return sets;
   }
+
+  /// What each of two GPUs gets at least beside another one.
+  double least(Way way) const {
+    double rate = best_[way];
+    for (const auto& [pair, rates] : pairs_) rate = std::min(rate, rates[way]->value.bytes_per_second);
+    return rate / 2;
+  }
+  bool empty() const { return pairs_.empty(); }
 
   /// The smallest rate of pairs of the set that are held back: all of them use what it shares.
   Interval<Bandwidth> rate_of(const std::vector<std::uint16_t>& set, Way way, const LinkModel& link) const {
@@ -109,6 +119,14 @@ class HeldPairs {
   }
 
  private:
+  std::size_t held_within(const std::vector<std::uint16_t>& set) const {
+    const auto has = [&](std::uint16_t gpu) { return std::ranges::find(set, gpu) != set.end(); };
+    return static_cast<std::size_t>(std::ranges::count_if(
+        pairs_, [&](const auto& one) { return has(one.first.first) && has(one.first.second) && is_held(one.second); }));
+  }
+  bool is_held(const Rates& rates) const {
+    return is_held(rates, to_gpus) || is_held(rates, from_gpus) || is_held(rates, both_ways);
+  }
   bool is_held(const Rates& rates, Way way) const {
     return rates[way]->value.bytes_per_second < reaches_links * best_[way];
   }
@@ -133,6 +151,7 @@ std::vector<SharedRates> fit_shared(const Observations& observations, const Link
   const auto rate = [&](Way way) {
     const double links = sum_of_links(link, way, gpus);
     double slowest = links / static_cast<double>(gpus);
+    if (!pairs.empty()) slowest = std::min(slowest, pairs.least(way));
     for (const SharedRates& set : shared) {
       const auto& of_set = way == to_gpus ? set.h2d : way == from_gpus ? set.d2h : set.both;
       slowest = std::min(slowest, of_set.value.bytes_per_second / static_cast<double>(set.gpus.size()));

@@ -174,6 +174,11 @@ Profile what_if(const Profile& profile, std::string_view what) {
   Profile result = profile;
   for (const CostTerm term : {CostTerm::h2d_rate, CostTerm::d2h_rate, CostTerm::zero_copy_rate})
     result = slowed(result, term, 1 / faster);
+  // What several GPUs share does not follow the links, unless it is the sum of these, which is exact.
+  for (std::size_t i = 0; i < result.shared.size(); ++i)
+    for (const auto rate : {&SharedRates::h2d, &SharedRates::d2h, &SharedRates::both})
+      if (const Interval<Bandwidth>& measured = profile.shared[i].*rate; measured.low < measured.high)
+        result.shared[i].*rate = measured;
   widen_rates(result, link_fractions(profile));
   for (LinkModel& link : result.links) limit_by_link(link, faster);
   result.name = fmt::format("{}, assumed {}", profile.name, what);

@@ -141,7 +141,8 @@ bool serves_streams_in_groups(const GpuModel& gpu) {
 std::string assumed_of_several_gpus(const Schedule& schedule, const Profile& profile) {
   std::set<std::uint16_t> gpus;
   for (const Stream& stream : schedule.streams) gpus.insert(stream.place.index);
-  if (gpus.size() < 2 || !profile.shared.empty()) return "";
+  const auto has_all = [&](const SharedRates& shared) { return std::ranges::includes(shared.gpus, gpus); };
+  if (gpus.size() < 2 || std::ranges::any_of(profile.shared, has_all)) return "";
   return fmt::format(
       "profile {} does not say what several GPUs reach together; assuming that each has its link for "
       "itself (measure them together, as in --device cuda:0,1, to know)",

@@ -18,8 +18,8 @@ bool serves_streams_in_groups(const GpuModel&);
 /// the first link are not considered.
 std::vector<std::string> assumptions(const Profile&);
 
-/// What is assumed of GPUs that a schedule uses together; "" where it uses one, or where the profile has what they
-/// share.
+/// What is assumed of GPUs that a schedule uses together; "" where it uses one, or where the profile has what all of
+/// them share.
 std::string assumed_of_several_gpus(const Schedule&, const Profile&);
 
 }  // namespace shiplap::sim

@@ -48,7 +48,7 @@ void SharedPaths::update_progress(double now) {
 
 void SharedPaths::share() {
   const std::vector<double> rates = fair_rates(wanted_, capacities());
-  std::vector<double> durations(movers_.size(), 0);  // of kernels that are held back
+  std::vector<double> durations(movers_.size(), 0);  // least times of kernels that are held back
   for (std::size_t i = 0; i < transfers_.size(); ++i) {
     const Transfer& transfer = transfers_[i];
     const bool is_held = rates[i] < wanted_[i];

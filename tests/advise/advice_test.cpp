@@ -178,7 +178,7 @@ TEST(Advise, takes_a_program_in_which_nothing_repeats_for_its_own_step_and_count
   EXPECT_EQ(first.rule, "pin");
   EXPECT_GT(first.once, milliseconds(1));
   EXPECT_GT(first.with_before.value, first.once + microseconds(900)) << "the kernel takes 900 us";
-  const std::vector<std::string> left_out{"keep on the GPU", "allocate once", "overlap steps"};
+  const std::vector<std::string> left_out{"keep on the GPU", "stream layers", "allocate once", "overlap steps"};
   EXPECT_EQ(advised.left_out, left_out);
   for (const std::string& rule : left_out) {
     EXPECT_EQ(std::ranges::count(rules_of(advised), rule), 0) << rule;

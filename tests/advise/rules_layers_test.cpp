@@ -72,33 +72,30 @@ TEST(StreamLayers, takes_as_long_as_what_does_not_fit_on_the_link_or_as_the_kern
 }
 
 TEST(StreamLayers, copies_to_a_place_only_when_the_layer_that_had_it_has_computed_and_computes_when_it_has_arrived) {
-  for (const bool once : {false, true}) {
-    OffloadedModel made(microseconds(700));
-    made.step.once = once;
-    const Profile profile = profile_with(gpu_memory);
-    const auto change = stream_layers(made.step, profile);
-    ASSERT_TRUE(change);
-    const SimulatedStep simulated = simulated_step(change->step, profile);
-    // In the order of their ends, copies and kernels of all steps.
-    std::vector<Span> copies, kernels;
-    for (std::size_t i = 0; i < simulated.schedule.ops.size(); ++i) {
-      const Op& op = simulated.schedule.ops[i];
-      const auto* copy = std::get_if<Copy>(&op.what);
-      if (copy != nullptr && copy->from.length > 1_MiB) copies.push_back(simulated.timeline.spans[i]);
-      if (std::holds_alternative<Kernel>(op.what)) kernels.push_back(simulated.timeline.spans[i]);
-    }
-    ASSERT_GE(copies.size(), 2 * layers_of_model);
-    std::ranges::sort(copies, {}, &Span::start);
-    std::ranges::sort(kernels, {}, &Span::start);
-    // Steps after the first compute on what the step before has copied last.
-    const std::size_t shift = once ? 0 : 1;
-    for (std::size_t k = shift; k < kernels.size() && 2 * (k - shift) + 1 < copies.size(); ++k)
-      EXPECT_GE(kernels[k].start, copies[2 * (k - shift) + 1].end) << k;
-    for (std::size_t k = 0; k + 1 < kernels.size(); ++k) {
-      const std::size_t next = 2 * (k + 2 - shift);  // the first copy of the layer after the next
-      if (next < copies.size()) {
-        EXPECT_GE(copies[next].start, kernels[k].end) << k;
-      }
+  const OffloadedModel made(microseconds(700));
+  const Profile profile = profile_with(gpu_memory);
+  const auto change = stream_layers(made.step, profile);
+  ASSERT_TRUE(change);
+  const SimulatedStep simulated = simulated_step(change->step, profile);
+  // In the order of their ends, copies and kernels of all steps.
+  std::vector<Span> copies, kernels;
+  for (std::size_t i = 0; i < simulated.schedule.ops.size(); ++i) {
+    const Op& op = simulated.schedule.ops[i];
+    const auto* copy = std::get_if<Copy>(&op.what);
+    if (copy != nullptr && copy->from.length > 1_MiB) copies.push_back(simulated.timeline.spans[i]);
+    if (std::holds_alternative<Kernel>(op.what)) kernels.push_back(simulated.timeline.spans[i]);
+  }
+  ASSERT_GE(copies.size(), 2 * layers_of_model);
+  std::ranges::sort(copies, {}, &Span::start);
+  std::ranges::sort(kernels, {}, &Span::start);
+  // Steps after the first compute on what the step before has copied last.
+  const std::size_t shift = 1;
+  for (std::size_t k = shift; k < kernels.size() && 2 * (k - shift) + 1 < copies.size(); ++k)
+    EXPECT_GE(kernels[k].start, copies[2 * (k - shift) + 1].end) << k;
+  for (std::size_t k = 0; k + 1 < kernels.size(); ++k) {
+    const std::size_t next = 2 * (k + 2 - shift);  // the first copy of the layer after the next
+    if (next < copies.size()) {
+      EXPECT_GE(copies[next].start, kernels[k].end) << k;
     }
   }
 }
@@ -119,6 +116,36 @@ TEST(StreamLayers, is_a_bound_where_it_is_unknown_whether_the_bytes_change_and_k
   EXPECT_TRUE(kept->bound);
   EXPECT_EQ(copied_bytes(kept->step, true), Bytes{});
   EXPECT_MICROSECONDS(kernel_time(kept->step), 200 * layers_of_model);
+}
+
+TEST(StreamLayers, is_likely_for_many_layers_of_which_none_is_most_of_all_and_whose_arrays_stay_where_they_are) {
+  OffloadedModel made;
+  for (StepOp& op : made.step.ops) op.same_content = false;
+  made[2].name = "void at::native::elementwise_kernel";
+  EXPECT_TRUE(stream_layers(made.step, profile_with(2_GiB))->is_likely);
+  OffloadedModel at_addresses = made;
+  for (StepOp& op : at_addresses.step.ops) op.host_address = 0x1000;
+  EXPECT_FALSE(stream_layers(at_addresses.step, profile_with(2_GiB))->is_likely) << "as of batches in new memory";
+  for (StepOp& op : at_addresses.step.ops) op.same_address = true;
+  EXPECT_TRUE(stream_layers(at_addresses.step, profile_with(2_GiB))->is_likely);
+  OffloadedModel one_large = made;
+  one_large[0].size = 512_MiB;  // more than a third, as a batch beside small inputs
+  EXPECT_FALSE(stream_layers(one_large.step, profile_with(4_GiB))->is_likely);
+}
+
+TEST(StreamLayers, leaves_nothing_that_could_be_kept_on_the_gpu_a_second_time) {
+  const Profile profile = profile_with(gpu_memory);
+  const auto change = stream_layers(OffloadedModel().step, profile);
+  ASSERT_TRUE(change);
+  EXPECT_FALSE(keep_on_gpu(change->step, profile));
+  EXPECT_FALSE(stream_layers(change->step, profile_with(2_GiB)) &&
+               !stream_layers(change->step, profile_with(2_GiB))->bound);
+}
+
+TEST(StreamLayers, is_no_advice_for_what_a_program_does_once) {
+  const auto rule = std::ranges::find(rules(), "stream layers", &Rule::name);
+  ASSERT_NE(rule, rules().end());
+  EXPECT_TRUE(rule->spans_steps);
 }
 
 TEST(StreamLayers, leaves_what_keeps_on_the_gpu_already_says_and_what_is_no_model) {

@@ -2,11 +2,12 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "shiplap/core/json.hpp"
@@ -16,6 +17,7 @@
 #include "shiplap/pipeline/plan.hpp"
 #include "shiplap/profile/more_gpus.hpp"
 #include "tests/support/jobs.hpp"
+#include "tests/support/planted_profile.hpp"
 
 namespace shiplap {
 namespace {
@@ -64,6 +66,43 @@ TEST(FitShared, finds_that_two_h200_reach_their_links_in_one_direction_and_the_h
   EXPECT_GT(two.shared[0].h2d.value.bytes_per_second, 110e9);
   EXPECT_GT(two.shared[0].d2h.value.bytes_per_second, 110e9);
   EXPECT_NEAR(two.shared[0].both.value.bytes_per_second, 24 * 64 * 1048576.0 / 10454e-6, 0.1e9);
+}
+
+/// Measurements of four GPUs with these links in GB/s in each direction, which share nothing.
+std::vector<Measurement> measured_of(const std::vector<double>& links) {
+  std::vector<Measurement> all;
+  const auto add = [&](const char* primitive, std::map<std::string, double> arguments, double slowest, double ways) {
+    for (const double copies : {2.0, 8.0}) {
+      arguments["copies"] = copies;
+      arguments["bytes"] = 64 * 1048576.0;
+      const double us = 5 + copies * arguments["bytes"] / (slowest * 1e3) * (ways > 1 ? 1.08 : 1);
+      all.push_back({.primitive = primitive,
+                     .arguments = arguments,
+                     .clock = "events",
+                     .samples_us = std::vector<double>(5, us),
+                     .verified = true});
+    }
+  };
+  for (const auto& [primitive, ways] :
+       {std::pair{"all.h2d", 1.0}, std::pair{"all.d2h", 1.0}, std::pair{"all.both", 2.0}}) {
+    add(primitive, {{"gpus", 4}}, std::ranges::min(links), ways);
+    for (unsigned first = 0; first < links.size(); ++first)
+      for (unsigned second = first + 1; second < links.size(); ++second)
+        add(primitive, {{"gpus", 2}, {"first", double(first)}, {"second", double(second)}},
+            std::min(links[first], links[second]), ways);
+  }
+  return all;
+}
+
+TEST(FitShared, takes_a_gpu_with_a_slower_link_for_nothing_that_the_others_share) {
+  const LinkModel link = planted_profile().links.front();
+  for (const auto& links : {std::vector{55.0, 55.0, 55.0, 55.0}, std::vector{55.0, 55.0, 55.0, 27.0}}) {
+    const std::vector<Measurement> measurements = measured_of(links);
+    const std::vector<SharedRates> shared = fit_shared(Observations(measurements), link, 4);
+    ASSERT_EQ(shared.size(), 1u);
+    EXPECT_EQ(shared[0].gpus.size(), 4u);
+    EXPECT_NEAR(shared[0].h2d.value.bytes_per_second, 4 * 55e9, 1e9);
+  }
 }
 
 TEST(FitShared, predicts_jobs_over_two_gpus_that_were_run_long_before) {

@@ -7,6 +7,7 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/plan/ranking.hpp"
+#include "shiplap/profile/more_gpus.hpp"
 #include "tests/support/jobs.hpp"
 #include "tests/support/planted_profile.hpp"
 
@@ -20,6 +21,19 @@ Profile on_pcie5() {
 }
 
 double h2d_rate(const Profile& p) { return 1e-9 / p.links[0].h2d.per_byte.value.seconds; }
+
+TEST(WhatIf, leaves_what_the_host_limits_and_scales_what_is_the_sum_of_the_links) {
+  Profile two = with_gpus(planted_profile(), 2);
+  const auto gbs = [](double rate) { return gigabytes_per_second(rate); };
+  two.shared = {{.gpus = {0, 1},
+                 .h2d = Interval<Bandwidth>::exact(gbs(110)),
+                 .d2h = Interval<Bandwidth>::exact(gbs(108)),
+                 .both = {gbs(154), gbs(153), gbs(155)}}};
+  const Profile faster = what_if(two, "link=2");
+  EXPECT_NEAR(faster.shared.at(0).h2d.value.bytes_per_second, 220e9, 1e6);
+  EXPECT_NEAR(faster.shared.at(0).d2h.value.bytes_per_second, 216e9, 1e6);
+  EXPECT_NEAR(faster.shared.at(0).both.value.bytes_per_second, 154e9, 1e6);
+}
 
 TEST(WhatIf, gives_a_link_of_another_generation_its_share_of_the_bandwidth) {
   EXPECT_NEAR(h2d_rate(what_if(on_pcie5(), "link=pcie4")), 55.0 / 2, 1e-9);

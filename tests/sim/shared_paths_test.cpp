@@ -142,6 +142,9 @@ TEST(SharedPaths, are_said_to_be_assumed_where_a_schedule_of_several_gpus_has_no
   ASSERT_EQ(assumed(node(2, {}), two).size(), 1u);
   EXPECT_NE(assumed(node(2, {}), two).front().find("cuda:0,1"), std::string::npos);
   EXPECT_TRUE(assumed(node(2, {}), {{1, true, 1_MiB}, {1, false, 1_MiB}}).empty());
+  const Profile of_two = node(3, {{.gpus = {0, 1}, .h2d = gbs(80), .d2h = gbs(70), .both = gbs(100)}});
+  EXPECT_TRUE(assumed(of_two, two).empty());
+  EXPECT_EQ(assumed(of_two, {{0, true, 1_MiB}, {2, true, 1_MiB}}).size(), 1u);
   EXPECT_TRUE(assumed(node(2, {{.gpus = {0, 1}, .h2d = gbs(80), .d2h = gbs(70), .both = gbs(100)}}), two).empty());
 }
 

@@ -1,4 +1,6 @@
 // The check of a fleet in which a connection, rank 0 or the host of a rank fails.
+#include "shiplap/fleet/worker.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -14,7 +16,6 @@
 #include "shiplap/fleet/coordinator.hpp"
 #include "shiplap/fleet/coordinator_loopback.hpp"
 #include "shiplap/fleet/rank_message.hpp"
-#include "shiplap/fleet/worker.hpp"
 #include "tests/fleet/memory_ranks.hpp"
 #include "tests/fleet/planted_fleet.hpp"
 #include "tests/support/message_of.hpp"
