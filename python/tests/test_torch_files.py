@@ -151,6 +151,21 @@ def test_a_file_that_is_replaced_while_it_is_mapped_is_read_as_it_was(node, tmp_
         shiplap.torch.offload(late, weights_of(late) // 3, node=node, host_memory=0)
 
 
+def test_nothing_is_read_from_files_where_the_system_does_not_say_what_is_mapped(node, tmp_path, monkeypatch):
+    resident = Net().eval()
+    model = mapped(resident, tmp_path / "weights.pt")
+
+    def refuse(path, *_, **__):
+        raise PermissionError(1, "not here", path)
+
+    monkeypatch.setattr(_torch_files, "open", refuse, raising=False)
+    with pytest.raises(shiplap.Unsupported, match="in no file"):
+        shiplap.torch.offload(model, weights_of(model) // 3, node=node, host_memory=0)
+    x = torch.rand(3, 64)
+    with torch.no_grad():
+        assert torch.equal(model(x), resident(x))
+
+
 def test_large_weights_pass_through_the_slots_in_parts(node, tmp_path, monkeypatch):
     monkeypatch.setattr(_torch_files, "_BYTES_OF_READ", 1000)
     resident = torch.nn.Sequential(*(Block(64, 700) for _ in range(5))).eval()

@@ -79,10 +79,14 @@ class _Mapping:
 
 
 def _pages_are_of_file(address: int, size: int) -> bool:
+    """Whether all pages are those of a file, as far as the system says."""
     first, last = address // _PAGE, (address + size - 1) // _PAGE
-    with open("/proc/self/pagemap", "rb", buffering=0) as pages:
-        pages.seek(first * 8)
-        data = pages.read((last - first + 1) * 8)
+    try:
+        with open("/proc/self/pagemap", "rb", buffering=0) as pages:
+            pages.seek(first * 8)
+            data = pages.read((last - first + 1) * 8)
+    except OSError:  # as in some sandboxes
+        return False
     entries = np.frombuffer(data, dtype=np.uint64)
     changed = (entries & np.uint64(_SWAPPED) != 0) | (
         (entries & np.uint64(_PRESENT) != 0) & (entries & np.uint64(_OF_FILE) == 0)
@@ -106,7 +110,10 @@ class MappedFiles:
     """The files that are mapped into the process now."""
 
     def __init__(self) -> None:
-        self._mappings = sorted(_mappings(), key=lambda one: one.begin)
+        try:
+            self._mappings = sorted(_mappings(), key=lambda one: one.begin)
+        except OSError:  # the system does not say
+            self._mappings = []
         self._begins = [one.begin for one in self._mappings]
         self._open: dict[str, OpenFile | None] = {}
 

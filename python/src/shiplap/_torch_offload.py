@@ -278,9 +278,9 @@ class Offloaded:
         in_files = sum(layer.size for layer in found)
         if streamed - in_files > self._host_memory:
             raise Unsupported(
-                f"{streamed - in_files} bytes of weights that do not stay on the GPU are in no file, and host_memory "
-                f"is {self._host_memory}: load the model with memory-mapped files, as by torch.load(path, mmap=True) "
-                "and load_state_dict(..., assign=True), and do not change the weights"
+                f"{streamed - in_files} bytes of weights that do not stay on the GPU are in no file, or may have been "
+                f"changed since, and host_memory is {self._host_memory}: load the model with memory-mapped files, as "
+                "by torch.load(path, mmap=True) and load_state_dict(..., assign=True), and leave its weights alone"
             )
         owed = 0.0
         for layer in list(found):
