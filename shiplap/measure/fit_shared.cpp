@@ -37,12 +37,14 @@ std::map<Pair, Rates> observed_rates(const Observations& observations, std::size
   for (std::size_t way = 0; way < rows_together.size(); ++way) {
     const std::vector<Observation> points = observations.of(rows_together[way]);
     const auto key_of = [](const Observation& o) { return std::pair{pair_of(o), o.argument("bytes")}; };
-    for (const auto& [key, period] : periods(points, "copies", key_of)) {
-      const double copies = static_cast<double>(key.first ? 2 : gpus) * (way == both_ways ? 2 : 1);
-      const Interval<Seconds> time = non_negative<Seconds>(period);
+    for (const auto& family : periods(points, "copies", key_of)) {
+      const Pair& pair = family.first.first;
+      const double copies = static_cast<double>(pair ? 2 : gpus) * (way == both_ways ? 2 : 1);
+      const double bytes = copies * family.first.second;
+      const Interval<Seconds> time = non_negative<Seconds>(family.second);
       if (!(time.low > Seconds{0})) continue;
-      const auto rate = [&](Seconds t) { return Bandwidth{copies * key.second / t.count()}; };
-      all[key.first][way] = Interval<Bandwidth>{rate(time.value), rate(time.high), rate(time.low)};
+      const auto rate = [&](Seconds t) { return Bandwidth{bytes / t.count()}; };
+      all[pair][way] = Interval<Bandwidth>{rate(time.value), rate(time.high), rate(time.low)};
     }
   }
   return all;
