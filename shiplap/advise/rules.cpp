@@ -20,10 +20,10 @@ const std::array how_to_keep_results{
     HowTo{"OpenMP and OpenACC",
           "Open a data region around the loop; target update from, or acc update self, only for what the host reads."}};
 const std::array how_to_stream_layers{
-    HowTo{"CUDA C++",
-          "Keep as many weights on the GPU as fit, of every layer some; copy the others in a stream of their own into "
-          "two "
-          "buffers in turn, with events (shiplap plan --layers says what a step then takes)."},
+    HowTo{
+        "CUDA C++",
+        "Keep on the GPU a part of every layer, as much as fits; copy the rest in a stream of its own into two buffers "
+        "in turn, with events (shiplap plan --layers says what a step then takes)."},
     HowTo{"PyTorch",
           "shiplap.torch.offload(model, memory=...) instead of accelerate's cpu_offload, device_map with \"cpu\", or "
           "diffusers' offloading; .to(\"cuda\") where all weights fit."}};

@@ -296,8 +296,6 @@ std::string submission_lines(const SubmissionModel& model, const TextStyle& styl
   return lines.text.empty() ? "" : heading("host time of one call", style) + lines.text;
 }
 
-}  // namespace
-
 std::string shared_table(const std::vector<SharedRates>& shared, const TextStyle& style) {
   Table table{.columns = {{"GPUs", Align::left}, {"to them"}, {"from them"}, {"both directions"}}};
   for (const SharedRates& rates : shared)
@@ -305,6 +303,8 @@ std::string shared_table(const std::vector<SharedRates>& shared, const TextStyle
                with_interval(rates.both)});
   return heading("what several GPUs reach together", style) + table.text(style, "  ");
 }
+
+}  // namespace
 
 std::string simulation_note(const Profile& profile) {
   if (profile.origin != Origin::simulated) return "";

@@ -178,7 +178,7 @@ TEST(StreamLayers, leaves_what_keeps_on_the_gpu_already_says_and_what_is_no_mode
 }
 
 /// Steps of a program that moves the weights of ten layers to the GPU and away again, as accelerate does: pageable
-/// memory, calls that return when the bytes have arrived, and the same bytes in every step.
+/// memory, calls that return when the bytes have arrived, and weights that no step changes.
 Recording offloading_program(Bytes weights_of_layer, double kernel_us, bool has_content) {
   MadeRecording made;
   made.recording.program = "python3 generate.py";

@@ -14,7 +14,7 @@ namespace {
 using ::testing::DoubleEq;
 using ::testing::ElementsAre;
 
-/// The same by small steps: all rates that are not stopped rise by a little, again and again.
+/// The same rates by small steps: in each step, every rate that has not stopped yet rises by `step`.
 std::vector<double> by_filling(const std::vector<double>& limits, const std::vector<Capacity>& capacities,
                                double step) {
   std::vector<double> rates(limits.size(), 0);
