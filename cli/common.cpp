@@ -228,6 +228,10 @@ void add_choice_flags(CLI::App& app, ChoiceFlags& flags) {
       ->type_name("N")
       ->check(CLI::Range(1u, most_gpus))
       ->capture_default_str();
+  app.add_option("--relay", flags.relays,
+                 "number of further GPUs of the device whose links may carry copies too, as with --device cuda:0,1")
+      ->type_name("N")
+      ->check(CLI::Range(0u, most_gpus - 1));
   app.add_option("--device-memory", flags.device_memory,
                  "most memory of each GPU that may be used, as in 8GiB (default: what is free)")
       ->type_name("SIZE");
@@ -235,9 +239,9 @@ void add_choice_flags(CLI::App& app, ChoiceFlags& flags) {
                  "host threads each way (staged), or that touch the results (managed), or auto")
       ->type_name("N")
       ->capture_default_str();
-  put_into_group(
-      app, "Choices of the plan",
-      {"--ramp", "--max-grid", "--layout", "--order", "--graph", "--batched", "--device-memory", "--threads"});
+  put_into_group(app, "Choices of the plan",
+                 {"--ramp", "--max-grid", "--layout", "--order", "--graph", "--batched", "--relay", "--device-memory",
+                  "--threads"});
 }
 
 void add_use_flags(CLI::App& app, UseFlags& flags) {
@@ -278,6 +282,7 @@ SearchSpace space_of(const ChoiceFlags& flags, const Job& job) {
   space.graph = flags.graph;
   space.batched = flags.batched;
   space.gpus = flags.gpus;
+  for (std::uint16_t gpu = 1; gpu <= flags.relays; ++gpu) space.relays.push_back(gpu);
   if (flags.threads != "auto") space.threads = {threads_of(flags.threads)};
   if (flags.order != "auto") space.orders = {parse_order(flags.order)};
   return space;

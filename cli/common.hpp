@@ -48,6 +48,7 @@ struct ChoiceFlags {
   bool graph = false;
   bool batched = false;
   std::uint32_t gpus = 1;
+  std::uint32_t relays = 0;
   std::string device_memory;  ///< a size; empty: as much as the node allows
 };
 void add_choice_flags(CLI::App&, ChoiceFlags&);

@@ -144,9 +144,11 @@ void require_memory_for_run(const Node& node, const Job& job) {
 void note_idle_gpus(const Node& node, const PlanOptions& options) {
   if (node.device == nullptr) return;
   const DeviceInfo info = node.device->info();
-  if (info.gpus > options.space.gpus && options.space.gpus == 1)
-    note(fmt::format("{}: the first of its {} GPUs does the work; --gpus {} shares it among them", info.id, info.gpus,
-                     info.gpus));
+  if (info.gpus > options.space.gpus && options.space.gpus == 1 && options.space.relays.empty())
+    note(
+        fmt::format("{}: the first of its {} GPUs does the work; --gpus {} shares it among them, --relay {} lends it "
+                    "their links",
+                    info.id, info.gpus, info.gpus, info.gpus - 1));
 }
 
 bool tells_ops_apart(const Node& node, const Choice& choice) {

@@ -14,6 +14,7 @@
 #include "shiplap/core/error.hpp"
 #include "shiplap/pipeline/plan.hpp"
 #include "shiplap/plan/prediction_view.hpp"
+#include "shiplap/plan/relays.hpp"
 #include "shiplap/report/models_report.hpp"
 
 namespace shiplap::cli {
@@ -86,7 +87,7 @@ void run_predict(const PredictFlags& flags) {
   require_host_memory(opened.node, workload.job);
   const Plan made = plan_workload(opened.node, workload, options).plan;
   note_choices_without_effect(flags.choice, made, opened.node);
-  const Profile profile = profile_of_gpus(opened.node, options.space.gpus);
+  const Profile profile = profile_of_gpus(opened.node, gpus_of(options.space));
   std::vector<ModelComparison> comparisons;
   for (const Choice& choice : best_of_each(made.ranking))
     comparisons.push_back(compare_models(made.job, profile, choice, made.limits));

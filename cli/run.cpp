@@ -49,7 +49,7 @@ void add_run(CLI::App& app) {
                     "compare predicted and observed op by op, and name the largest difference");
   add_all_flag(*command, flags->all, "show the plan that ran with its reasons, all candidates, and what it assumes");
   CLI::Option* adaptive = add_adaptive_flags(*command, flags->adaptive);
-  for (const char* of_one_run : {"--repeat", "--race", "--reuse", "--gpus", "--device-memory", "--no-pin",
+  for (const char* of_one_run : {"--repeat", "--race", "--reuse", "--gpus", "--relay", "--device-memory", "--no-pin",
                                  "--check-reach", "--gantt", "--svg", "--trace", "--explain", "--all"})
     adaptive->excludes(command->get_option(of_one_run));
   put_into_group(*command, "Pictures and traces", {"--svg", "--trace", "--explain"});

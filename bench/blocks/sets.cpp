@@ -7,6 +7,7 @@
 
 #include "bench/blocks/neighbours.hpp"
 #include "shiplap/core/statistics.hpp"
+#include "shiplap/device/bindings.hpp"
 #include "shiplap/device/execution.hpp"
 #include "shiplap/plan/mover_choice.hpp"
 #include "shiplap/sim/simulate.hpp"

@@ -9,6 +9,7 @@
 #include "experiments/commscope2019/judge.hpp"
 #include "experiments/in_turn.hpp"
 #include "shiplap/core/error.hpp"
+#include "shiplap/device/bindings.hpp"
 #include "shiplap/measure/measure.hpp"
 #include "shiplap/measure/row_memory.hpp"
 #include "shiplap/measure/trial_variants.hpp"

@@ -5,6 +5,7 @@
 #include "experiments/harris2012/harris2012.hpp"
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/statistics.hpp"
+#include "shiplap/device/bindings.hpp"
 #include "shiplap/measure/trial.hpp"
 
 namespace shiplap::experiments::harris {

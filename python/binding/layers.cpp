@@ -14,7 +14,10 @@
 
 #include "binding/parts.hpp"
 #include "shiplap/core/json.hpp"
+#include "shiplap/pipeline/learn.hpp"
 #include "shiplap/plan/layer_plan_view.hpp"
+#include "shiplap/plan/relays.hpp"
+#include "shiplap/profile/profile.hpp"
 
 namespace shiplap::python {
 namespace {
@@ -36,13 +39,24 @@ LayeredModel model_of(std::string name, const PyLayers& layers, std::uint64_t fi
   return model;
 }
 
+/// The profile of the node, with all links where it has several GPUs.
+Profile profile_of_layers(const PyNode& node) {
+  const std::uint32_t gpus = node.device == nullptr ? 1 : node.device->info().gpus;
+  if (gpus == 1) return profile_of(node.node);
+  SearchSpace space;
+  for (std::uint16_t gpu = 1; gpu < gpus; ++gpu) space.relays.push_back(gpu);
+  std::vector<std::string> said;
+  space = with_idle_relays(node.node, std::move(space), said);
+  return with_relayed_link(profile_of_gpus(node.node, gpus), space.relays);
+}
+
 PyLayerPlan plan_of(const PyNode& node, std::string name, const PyLayers& layers, std::uint64_t fixed,
                     std::uint64_t memory) {
   PyLayerPlan result{.node = node, .plan = {}};
   with_python_errors([&] {
     const LayeredModel model = model_of(std::move(name), layers, fixed);
     const GilReleased released;
-    result.plan = plan_layers(*node.node.profile, model, Bytes{memory});
+    result.plan = plan_layers(profile_of_layers(node), model, Bytes{memory});
   });
   return result;
 }
@@ -52,7 +66,7 @@ PyLayerPlan timed(const PyLayerPlan& self, const std::vector<double>& seconds) {
   with_python_errors([&] {
     std::vector<Seconds> times;
     for (const double time : seconds) times.emplace_back(time);
-    result.plan = with_times(*self.node.node.profile, self.plan, times);
+    result.plan = with_times(profile_of_layers(self.node), self.plan, times);
   });
   return result;
 }
@@ -60,7 +74,7 @@ PyLayerPlan timed(const PyLayerPlan& self, const std::vector<double>& seconds) {
 std::string json_of(const PyLayerPlan& self, bool with_points) {
   return with_python_errors([&] {
     std::vector<LayerPoint> points;
-    if (with_points) points = layer_points(*self.node.node.profile, self.plan.model);
+    if (with_points) points = layer_points(profile_of_layers(self.node), self.plan.model);
     return json_text(to_json(layer_plan_view(self.plan, std::move(points))));
   });
 }

@@ -46,6 +46,7 @@ NB_MODULE(_core, m) {
   shiplap::python::bind_plan(m);
   shiplap::python::bind_step(m);
   shiplap::python::bind_layers(m);
+  shiplap::python::bind_copies(m);
   shiplap::python::bind_adaptive(m);
   shiplap::python::bind_advise(m);
 }

@@ -27,6 +27,7 @@ void bind_node(nb::module_&);
 void bind_plan(nb::module_&);
 void bind_step(nb::module_&);
 void bind_layers(nb::module_&);
+void bind_copies(nb::module_&);
 void bind_adaptive(nb::module_&);
 void bind_advise(nb::module_&);
 

@@ -13,11 +13,11 @@ class OnGpu:
 
 
 def test_strides_of_dimensions_of_one_element_do_not_matter():
-    from shiplap._move import _on_gpu
+    from shiplap._move import array_on_gpu
 
     array = np.zeros((1, 8), np.float32)
     for given in (OnGpu(array, strides=(64, 4)), OnGpu(np.zeros((), np.float32), strides=())):
-        assert _on_gpu("x", given, written=True)[0] == given.array.ctypes.data
+        assert array_on_gpu("x", given, written=True)[0] == given.array.ctypes.data
 
 
 def test_what_cannot_be_moved_is_refused_with_the_numbers(node):

@@ -4,39 +4,19 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
-#include "shiplap/core/units.hpp"
+#include "shiplap/device/kernel_binding.hpp"
 
 namespace shiplap {
 
-/// Arguments of one call of a kernel function, which launches the kernel once.
-struct Launch {
-  std::uint64_t first_item = 0;          ///< global index of the first item
-  std::uint64_t items = 0;               ///< number of items
-  std::span<std::byte* const> operands;  ///< start of each operand's region, in the order of the op's operands
-  std::span<const Bytes> lengths;        ///< length of each operand's region
-  std::span<const Bytes> origins{};      ///< offset of each operand's region in the array that it belongs to
-  std::uint64_t blocks = 0;              ///< number of thread blocks that the schedule asks for
-  void* stream = nullptr;                ///< the cudaStream_t to enqueue on; null for a host kernel
-};
-
-/// Enqueues (CUDA) or performs (host) one launch.
-using KernelFunction = std::function<void(const Launch&)>;
-
-/// Returns the time that a launch takes on a simulated GPU. It is called when the operands have arrived and before the
-/// launch is performed.
-using KernelDuration = std::function<Seconds(const Launch&)>;
-
-/// The functions of one kernel.
-struct KernelBinding {
-  KernelFunction host;  ///< host version, for the virtual device and for verification
-  KernelFunction cuda;  ///< CUDA version, for the CUDA device; empty in a build without CUDA
-  /// Duration of a launch on the virtual device, for a kernel whose time depends on its data. When empty, the schedule
-  /// states the time (`Kernel::work`).
-  KernelDuration duration{};
+/// Bytes of an open file that stand for a buffer of the host.
+struct FileBytes {
+  int descriptor = -1;       ///< an open file; the caller owns it, and it outlives the execution; -1: none
+  std::uint64_t offset = 0;  ///< position in the file of the first byte
+  std::string path{};        ///< name in messages
 };
 
 /// Memory and functions for a schedule. `buffers[i]` is the memory of buffer i, at least as long as the schedule says,
@@ -47,6 +27,14 @@ struct Bindings {
   /// Indices by BlockListId, one for each block of the list; empty for a regular list. The caller owns them, and they
   /// outlive the execution. They are read while a run is submitted, so they may change between runs.
   std::vector<std::span<const std::uint32_t>> lists{};
+  /// Files by BufferId; it may be shorter than `buffers`. A buffer with a file needs no memory: host copies, the only
+  /// ops that may access it, read the file.
+  std::vector<FileBytes> files{};
+
+  /// The file of the buffer; null for one in memory.
+  const FileBytes* file_of(std::size_t buffer) const {
+    return buffer < files.size() && files[buffer].descriptor >= 0 ? &files[buffer] : nullptr;
+  }
 };
 
 }  // namespace shiplap

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/device/bindings.hpp"
 #include "shiplap/device/load.hpp"
 #include "shiplap/device/measurable_device.hpp"
 #include "shiplap/device/stream_gap.hpp"
@@ -18,6 +19,7 @@ StreamGap::~StreamGap() = default;
 
 Device::~Device() = default;
 MemoryKind Device::kind_of(const std::byte*, Bytes /*size*/) const { return MemoryKind::pageable; }
+std::optional<std::uint16_t> Device::gpu_of(const std::byte*) const { return std::nullopt; }
 Memory Device::pin(std::byte*, Bytes) { throw Unsupported("this device does not pin memory that came from elsewhere"); }
 void Device::require_pinnable(std::byte* data, Bytes) { static_cast<void>(pin(data, Bytes{1})); }
 std::unique_ptr<Execution> Device::prepare_behind(const Execution& /*other*/, const Schedule&, const Bindings&) {
@@ -36,7 +38,7 @@ std::optional<std::vector<unsigned>> MeasurableDevice::numa_nodes(const Memory&)
 std::optional<double> MeasurableDevice::fraction_on_host(const Memory&) const { return std::nullopt; }
 Conditions MeasurableDevice::state() const { return {}; }
 std::string MeasurableDevice::clocks_held_by() const { return {}; }
-GpuLoad MeasurableDevice::load() const { return {}; }
+GpuLoad MeasurableDevice::load(std::uint16_t) const { return {}; }
 std::shared_ptr<void> MeasurableDevice::on_cores_of(Place) const { return nullptr; }
 void MeasurableDevice::make_pages(std::span<std::byte>) const {}
 

@@ -2,10 +2,11 @@
 // measuring needs.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 
-#include "shiplap/device/bindings.hpp"
 #include "shiplap/device/device_info.hpp"
 #include "shiplap/device/execution.hpp"
 #include "shiplap/device/memory.hpp"
@@ -13,6 +14,7 @@
 
 namespace shiplap {
 
+struct Bindings;
 struct BlockMove;
 struct Schedule;
 class StreamGap;
@@ -37,6 +39,9 @@ class Device : public std::enable_shared_from_this<Device> {
   /// cannot tell, it returns pageable. Throws Error when only a part of them is pinned: CUDA copies no memory across
   /// the border of a pinned range.
   virtual MemoryKind kind_of(const std::byte*, Bytes size = Bytes{1}) const;
+  /// The GPU of this device on which device memory is, as in Place::gpu; nullopt for other memory, and for memory of a
+  /// GPU that is none of this device.
+  virtual std::optional<std::uint16_t> gpu_of(const std::byte*) const;
   /// Pins host memory that the device did not allocate, until the result is destroyed. The caller still owns the
   /// memory. Several holders, also of different devices and in different threads, may pin the same memory or a part of
   /// it, and the last one unpins it. Memory that others have pinned stays as it is. Throws Error with a remedy when the

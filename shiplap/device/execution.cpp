@@ -15,5 +15,11 @@ bool Execution::overdue() const { return false; }
 void Execution::capture(void* /*stream*/) {
   throw Unsupported("this device has no CUDA streams, so no graph captures a run");
 }
+void Execution::enqueue(void* /*stream*/) {
+  throw Unsupported("this device has no CUDA streams, so no run can be enqueued in one: run it instead");
+}
+void Execution::rebind(const Bindings&) {
+  throw Unsupported("this device keeps the addresses of an execution: prepare another one");
+}
 
 }  // namespace shiplap

@@ -12,6 +12,8 @@
 
 namespace shiplap {
 
+struct Bindings;
+
 /// How the spans of ops are observed.
 enum class Trace : std::uint8_t {
   none,     ///< no spans are observed; reported times are taken this way, because observing costs time
@@ -95,6 +97,15 @@ class Execution {
   /// execution must outlive the graph and what was made of it, and must not run while the graph does. Throws
   /// Unsupported for schedules that CUDA cannot capture and on a device without CUDA streams.
   virtual void capture(void* stream);
+  /// Enqueues a run in `stream`, a cudaStream_t of the caller: it begins when the work that is in the stream has ended,
+  /// and work that is enqueued there later begins when the run has ended. Nothing is observed, and the host waits for
+  /// nothing. Runs of executions that share streams follow each other, whichever streams of the caller they are
+  /// enqueued in. Throws Unsupported for schedules in which the host takes part, for a stream that is being captured,
+  /// and on a device without CUDA streams.
+  virtual void enqueue(void* stream);
+  /// From now on uses other bindings, which must fit the schedule as those before did: this is not checked. Throws
+  /// Unsupported for a schedule that has other ops than single copies and host copies, and while a run is in flight.
+  virtual void rebind(const Bindings&);
   /// The kernel launches of a graph, in no particular order. Empty when the schedule is not a graph.
   virtual std::vector<LaunchShape> launches() const;
 };

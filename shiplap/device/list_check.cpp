@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/device/bindings.hpp"
 
 namespace shiplap {
 

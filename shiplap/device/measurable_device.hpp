@@ -42,8 +42,8 @@ class MeasurableDevice : public Device {
   /// Reasons why the clocks are low now. The query takes less time than `state`. Empty when there is no reason or none
   /// is known.
   virtual std::string clocks_held_by() const;
-  /// How much others use the GPU and its link now; unknown where it cannot be read.
-  virtual GpuLoad load() const;
+  /// How much others use a GPU of the device and its link now; unknown where it cannot be read.
+  virtual GpuLoad load(std::uint16_t gpu = 0) const;
   /// Keeps the calling thread, and threads that it starts meanwhile, on those of its cores that are on the NUMA node of
   /// `place`, until the result is destroyed by the same thread; `Place::host()` is the node nearest to the GPU. The
   /// thread stays as it is where it may use no core of the node, the system refuses, or the device, like a simulated

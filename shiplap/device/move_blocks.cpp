@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "shiplap/device/bindings.hpp"
+
 namespace shiplap {
 
 BlockMove block_move(const Schedule& schedule, const BlockCopy& blocks, const Bindings& bindings) {

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "shiplap/core/units.hpp"
-#include "shiplap/device/bindings.hpp"
+#include "shiplap/device/kernel_binding.hpp"
 
 namespace shiplap {
 

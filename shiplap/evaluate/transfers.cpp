@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/device/bindings.hpp"
 #include "shiplap/evaluate/evaluate.hpp"
 #include "shiplap/evaluate/predict_again.hpp"
 #include "shiplap/model/loggp.hpp"

@@ -8,6 +8,7 @@
 
 #include "shiplap/core/deadline.hpp"
 #include "shiplap/core/error.hpp"
+#include "shiplap/device/bindings.hpp"
 #include "shiplap/measure/row_memory.hpp"
 #include "shiplap/measure/trial.hpp"
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/device/bindings.hpp"
 #include "shiplap/device/probe_kernel.hpp"
 #include "shiplap/measure/block_trial.hpp"
 #include "shiplap/measure/limits.hpp"

@@ -1,6 +1,7 @@
 #include "shiplap/measure/ready_point.hpp"
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/device/bindings.hpp"
 
 namespace shiplap {
 namespace {

@@ -16,9 +16,9 @@ namespace shiplap {
 namespace {
 
 /// Difference between two runs of a sound node, which the printed figure does not show.
-constexpr double between_runs = 0.05;
+constexpr double between_imported_runs = 0.05;
 /// Difference of the two directions of a link, where one is not measured.
-constexpr double between_directions = 1.5;
+constexpr double between_imported_directions = 1.5;
 /// Size from which on a copy shows the rate of large copies.
 constexpr Bytes large_copy = 1_MiB;
 /// A copy whose size the tool does not print, while its fixed costs are below 1 % of its time.
@@ -41,7 +41,7 @@ using CopyTimes = std::map<Bytes, CopyTime>;
 
 Interval<Seconds> time_of(const ToolFigure& f) {
   const Bytes size = f.size.value_or(unsaid_size);
-  const double spread = std::max(between_runs, f.rounding / f.value);
+  const double spread = std::max(between_imported_runs, f.rounding / f.value);
   const Seconds time = f.unit == ToolUnit::seconds ? Seconds{f.value} : size / Bandwidth{f.value};
   return {time, time / (1 + spread), time * (1 + spread)};
 }
@@ -139,7 +139,9 @@ class LinkOfFigures {
   Interval<PerByte> assumed_as(const Interval<PerByte>& other, const char* way, const char* other_way) const {
     missing_.push_back({fmt::format("{}.{}.per_byte", path_, way),
                         fmt::format("the tool does not measure it; assuming that of {}", other_way)});
-    return {other.value, {other.low.seconds / between_directions}, {other.high.seconds * between_directions}};
+    return {other.value,
+            {other.low.seconds / between_imported_directions},
+            {other.high.seconds * between_imported_directions}};
   }
 
   DirectionModel direction(const CopyTimes& copies, const Interval<PerByte>& per_byte, CopyDirection way,

@@ -152,8 +152,8 @@ void Adaptive::make_ready(Device& device) {
   for (const Choice& choice : table_.choices) {
     schedules.push_back(find_strategy(choice.strategy).schedule(batch_, choice, limits_));
     const std::vector<Buffer>& buffers = schedules.back().buffers;
-    for (std::size_t b = array_buffers(batch_); b < buffers.size(); ++b) {
-      const std::size_t own = b - array_buffers(batch_);
+    for (std::size_t b = batch_.arrays.size(); b < buffers.size(); ++b) {
+      const std::size_t own = b - batch_.arrays.size();
       if (own == largest.size()) largest.push_back(buffers[b]);
       Buffer& there = largest[own];
       if (there.place != buffers[b].place || there.memory != buffers[b].memory)

@@ -1,5 +1,6 @@
 #include "shiplap/pipeline/gpu_array.hpp"
 
+#include "shiplap/device/bindings.hpp"
 #include "shiplap/schedule/schedule.hpp"
 #include "shiplap/workload/array_place.hpp"
 

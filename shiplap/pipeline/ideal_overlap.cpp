@@ -7,7 +7,9 @@
 #include <utility>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/device/bindings.hpp"
 #include "shiplap/device/pattern.hpp"
+#include "shiplap/plan/duplex_schedule.hpp"
 #include "shiplap/plan/ideal_overlap.hpp"
 #include "shiplap/schedule/schedule.hpp"
 #include "shiplap/strategy/chunk_kernel.hpp"
@@ -131,7 +133,7 @@ std::uint64_t items_that_fit(const Job& job, std::uint64_t items, const Limits& 
   return items;
 }
 
-Prepared prepare_duplex(Device& device, const Job& job, const Limits& limits, std::uint32_t gpus) {
+Prepared prepare_duplex(Device& device, const Job& job, const Limits& limits, std::uint32_t gpus, const Relay& relay) {
   Job pinned = job;
   std::vector<std::byte*> data = data_of(job);
   std::vector<Memory> stand_ins;
@@ -142,7 +144,7 @@ Prepared prepare_duplex(Device& device, const Job& job, const Limits& limits, st
     fill_pattern(stand_ins.back().bytes(), stand_ins.size());
     data[a] = stand_ins.back().data();
   }
-  Prepared prepared(device, duplex_schedule(pinned, limits.device_memory, gpus), std::move(data), {});
+  Prepared prepared(device, duplex_schedule(pinned, limits.device_memory, gpus, relay), std::move(data), {});
   prepared.keep(std::move(stand_ins));
   return prepared;
 }
@@ -159,8 +161,9 @@ Prepared prepare_kernel(Device& device, const Job& job, const Limits& limits, st
   return loaded(device, job, kernel_schedule(job, items, launches, limits, 0));
 }
 
-IdealOverlapRuns::IdealOverlapRuns(Device& device, const Job& job, const Limits& limits, std::uint32_t gpus)
-    : copies_(prepare_duplex(device, job, limits, gpus)), kernel_(prepare_kernel(device, job, limits, gpus)) {
+IdealOverlapRuns::IdealOverlapRuns(Device& device, const Job& job, const Limits& limits, std::uint32_t gpus,
+                                   const Relay& relay)
+    : copies_(prepare_duplex(device, job, limits, gpus, relay)), kernel_(prepare_kernel(device, job, limits, gpus)) {
   kernel_.run();  // may allocate or load code, which a GPU that is held cannot do
 }
 

@@ -12,7 +12,7 @@ namespace shiplap {
 
 /// Prepares the copies of all arrays from and to pinned memory. Arrays in other memory are replaced by pinned ones. A
 /// run overwrites pinned outputs.
-Prepared prepare_duplex(Device&, const Job&, const Limits&, std::uint32_t gpus = 1);
+Prepared prepare_duplex(Device&, const Job&, const Limits&, std::uint32_t gpus = 1, const Relay& = {});
 
 /// Prepares the kernel over all items on resident data. When the data do not fit into the device memory, it is several
 /// launches over the same data. With several GPUs it is the part of the items that one GPU works on.
@@ -21,8 +21,8 @@ Prepared prepare_kernel(Device&, const Job&, const Limits&, std::uint32_t gpus =
 /// Both stages of ideal overlap, ready to run beside a choice. Their times are measured as the runs of the choice are.
 class IdealOverlapRuns {
  public:
-  /// Each stage uses at most the limit of device memory.
-  IdealOverlapRuns(Device&, const Job&, const Limits&, std::uint32_t gpus = 1);
+  /// Each stage uses at most the limit of device memory. The copies are divided by the relay.
+  IdealOverlapRuns(Device&, const Job&, const Limits&, std::uint32_t gpus = 1, const Relay& = {});
   /// Runs both stages, one after the other, and returns the larger makespan.
   Seconds run();
   /// Device memory of both stages.

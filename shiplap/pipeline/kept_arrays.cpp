@@ -8,6 +8,7 @@
 
 #include "shiplap/core/deadline.hpp"
 #include "shiplap/core/error.hpp"
+#include "shiplap/device/bindings.hpp"
 #include "shiplap/schedule/schedule.hpp"
 
 namespace shiplap {

@@ -7,12 +7,14 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/device/device_name.hpp"
+#include "shiplap/device/load.hpp"
 #include "shiplap/pipeline/captured_kernel.hpp"
 #include "shiplap/pipeline/check_reach.hpp"
 #include "shiplap/pipeline/contiguous_job.hpp"
 #include "shiplap/pipeline/gpu_array.hpp"
 #include "shiplap/pipeline/planned_job.hpp"
 #include "shiplap/plan/memory_choice.hpp"
+#include "shiplap/plan/relays.hpp"
 #include "shiplap/workload/array_place.hpp"
 
 namespace shiplap {
@@ -69,7 +71,7 @@ void require_gpus(const DeviceInfo& info, std::uint32_t gpus) {
 Job captured_and_checked(Device& device, const PlanOptions& options, const Limits& limits, Job job) {
   const DeviceInfo info = device.info();
   require_kernel(info, job);
-  require_gpus(info, options.space.gpus);
+  require_gpus(info, gpus_of(options.space));
   if (options.quick)
     job.capturable = false;
   else
@@ -103,6 +105,19 @@ void require_usable_on_gpu(const Job& job, const Array& array) {
 }
 
 }  // namespace
+
+SearchSpace with_idle_relays(const Node& node, SearchSpace space, std::vector<std::string>& said) {
+  if (space.relays.empty() || !node.has_gpu()) return space;
+  require_gpus(node.device->info(), gpus_of(space));
+  std::erase_if(space.relays, [&](std::uint16_t gpu) {
+    // How busy the GPU is says nothing of others, because this program may have used it a moment ago.
+    const std::vector<std::string> others = possible_work_of_others({.gpu = node.device->load(gpu)});
+    if (!others.empty())
+      said.push_back(fmt::format("GPU {} relays nothing, because others use it: {}", gpu, others.front()));
+    return !others.empty();
+  });
+  return space;
+}
 
 Job with_memory_kinds(const Device* device, Job job) {
   bool managed = false;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <vector>
 
 #include "shiplap/pipeline/node.hpp"
@@ -20,6 +21,10 @@ Facts learn(const Node&, const Job&, const PlanOptions& = {});
 /// strategy uses one kind of memory, so when one array is pageable, all are treated as pageable. Throws UsageError for
 /// blocks of a pool on the GPU, for kept arrays there and for managed arrays beside others.
 Job with_memory_kinds(const Device*, Job);
+
+/// The space without the relaying GPUs on which other processes hold memory. `said` receives a sentence for each.
+/// Throws UsageError where the device of the node has fewer GPUs than the space names.
+SearchSpace with_idle_relays(const Node&, SearchSpace, std::vector<std::string>& said);
 
 /// Throws UsageError for a job without the function that the device calls.
 void require_kernel(const DeviceInfo&, const Job&);

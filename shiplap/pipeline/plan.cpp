@@ -17,6 +17,7 @@
 #include "shiplap/pipeline/planned_job.hpp"
 #include "shiplap/pipeline/race_store.hpp"
 #include "shiplap/plan/decide.hpp"
+#include "shiplap/plan/relays.hpp"
 #include "shiplap/profile/more_gpus.hpp"
 #include "shiplap/profile/profile.hpp"
 #include "shiplap/workload/array_place.hpp"
@@ -33,6 +34,12 @@ void require_valid(const PlanOptions& options) {
   if (options.space.gpus == 0) throw UsageError("`gpus` 0: a job runs on at least 1 GPU");
   if (options.space.gpus > most_gpus)
     throw UsageError(fmt::format("`gpus` is too large: a job is shared among at most {} GPUs", most_gpus));
+  if (!options.space.relays.empty() && options.space.gpus > 1)
+    throw UsageError("`relays` and `gpus`: GPUs that share a job use all of their links themselves; leave one out");
+  for (const std::uint16_t gpu : options.space.relays)
+    if (gpu == 0 || gpu >= most_gpus)
+      throw UsageError(
+          fmt::format("`relays` names GPU {}: name GPUs 1 to {}, beside GPU 0 of the job", gpu, most_gpus - 1));
 }
 
 /// Pins the job's arrays during a race if the plan pins them, and restores their values at the end.
@@ -127,11 +134,14 @@ Plan plan(const Node& node, const Job& job, const PlanOptions& given) {
         fmt::format("{}: `check_reach` and `race` run the kernel, and the node with profile {} has no device: plan for "
                     "a node with a device, which may be virtual",
                     job.name, profile_of(node).name));
-  const PlanOptions options = options_for(node, job, given);
+  PlanOptions options = options_for(node, job, given);
+  std::vector<std::string> said_of_relays;
+  options.space = with_idle_relays(node, std::move(options.space), said_of_relays);
   const Facts facts = learn(node, job, options);
-  const Profile profile = profile_of_gpus(node, options.space.gpus);
+  const Profile profile = profile_of_gpus(node, gpus_of(options.space));
   Plan result{decide(profile, facts, {options.space, options.runs, options.may_pin})};
   if (node.device != nullptr && node.device->is_virtual()) result.virtual_device = node.device->info().id;
+  std::ranges::move(said_of_relays, std::back_inserter(result.ranking.assumptions));
   if (options.space.gpus > 1)
     result.ranking.assumptions.push_back(assumption_of_gpus(profile_of(node), options.space.gpus));
   if (options.race > Seconds{0}) result.race = race_of(*node.device, profile, options, result);

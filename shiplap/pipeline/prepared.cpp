@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/device/bindings.hpp"
 #include "shiplap/pipeline/kept_arrays.hpp"
 #include "shiplap/pipeline/planned_job.hpp"
 #include "shiplap/schedule/schedule.hpp"

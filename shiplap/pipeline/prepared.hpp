@@ -12,6 +12,8 @@
 
 namespace shiplap {
 
+struct Bindings;
+
 struct Plan;
 struct Schedule;
 

@@ -10,6 +10,7 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/statistics.hpp"
+#include "shiplap/device/bindings.hpp"
 #include "shiplap/device/probe_kernel.hpp"
 #include "shiplap/pipeline/captured_kernel.hpp"
 #include "shiplap/pipeline/ideal_overlap.hpp"

@@ -12,6 +12,7 @@
 #include "shiplap/core/statistics.hpp"
 #include "shiplap/pipeline/gpu_array.hpp"
 #include "shiplap/plan/ranking_json.hpp"
+#include "shiplap/plan/relays.hpp"
 #include "shiplap/profile/profile.hpp"
 #include "shiplap/strategy/requirements.hpp"
 #include "shiplap/workload/array_place.hpp"
@@ -42,7 +43,16 @@ std::vector<Choice> variants_of(const Job& job, const Profile& profile, const Ch
     choice.ramp = {};
     choices.push_back(choice);
   };
-  if (strategy.memory == ArrayMemory::pinned && best.gpus == 1) {
+  const bool relays = !best.relay.through.empty();
+  if (relays) {
+    for (const double factor : {0.97, 1.02}) {
+      choices.push_back(best);
+      choices.back().relay = with_shares_times(best.relay, factor);
+    }
+    choices.push_back(best);
+    choices.back().relay = {};
+  }
+  if (strategy.memory == ArrayMemory::pinned && best.gpus == 1 && !relays) {
     const auto with_calls = [&](bool graph, bool batched) {
       if (graph == best.graph && batched == best.batched) return;
       Choice choice = best;

@@ -162,7 +162,8 @@ std::string keep_race(const JobSignature& signature, const RaceResult& result) {
 
 RaceResult race_or_kept(const DeviceInfo& info, const RaceTerms& terms, const RaceField& field,
                         const MakeReady& make_ready) {
-  if (terms.space.is_restricted() || terms.space.graph || terms.space.batched || !terms.space.fewer_calls)
+  if (terms.space.is_restricted() || terms.space.graph || terms.space.batched || !terms.space.fewer_calls ||
+      !terms.space.relays.empty())
     return race_on(info, field, make_ready, terms.budget);
   const JobSignature signature =
       signature_of(info, terms.job, terms.profile, terms.limits, std::max(1u, terms.space.gpus));

@@ -56,7 +56,7 @@ class RepeatedRuns {
     if (options.ideal_overlap) {
       contiguous_.emplace(device, planned_job(plan, job));
       ideal_overlap_.emplace(device, contiguous_->job(), limits_of_a_stage(device, plan.limits),
-                             plan.chosen.choice.gpus);
+                             plan.chosen.choice.gpus, plan.chosen.choice.relay);
     }
     if (!options.refill) originals_.emplace(device, job);
   }

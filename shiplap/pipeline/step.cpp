@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/device/bindings.hpp"
 #include "shiplap/pipeline/learn.hpp"
 #include "shiplap/pipeline/planned_job.hpp"
 #include "shiplap/profile/profile.hpp"

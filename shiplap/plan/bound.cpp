@@ -119,8 +119,8 @@ std::vector<MeasuredZeroCopy> measured_zero_copy(const KernelCost& cost, std::ui
   return rows;
 }
 
-/// The bound of the part of the job that one GPU does.
-Bound bound_of_part(const Job& job, const Profile& profile, std::uint16_t gpu, ItemRange range) {
+/// The bound of the part of the job that one GPU does, with `links` times what its own link moves.
+Bound bound_of_part(const Job& job, const Profile& profile, std::uint16_t gpu, ItemRange range, double links) {
   const std::uint64_t items = average_items(job, range);
   const KernelCost fast = at_interval_end(job, End::low).cost;
   const Parameter<Seconds>& latency = profile.gpus.at(gpu).launch_latency;
@@ -137,7 +137,11 @@ Bound bound_of_part(const Job& job, const Profile& profile, std::uint16_t gpu, I
   const LinkUse use{.two_engines = profile.gpus.at(gpu).copy_engines >= 2,
                     .pageable = has(MemoryKind::pageable),
                     .managed = has(MemoryKind::managed)};
-  const std::vector<LinkState> states = link_states(link, use, bytes, measured_zero_copy(fast, items, per_item));
+  std::vector<LinkState> states = link_states(link, use, bytes, measured_zero_copy(fast, items, per_item));
+  for (LinkState& state : states) {
+    state.in *= links;
+    state.out *= links;
+  }
   const LinkBytes around = bytes_around_kernels(job);
   const Seconds before = least_time({.in = around.in}, states);
   const Seconds after = least_time({.out = around.out}, states);
@@ -150,15 +154,31 @@ Bound bound_of_part(const Job& job, const Profile& profile, std::uint16_t gpu, I
   return part;
 }
 
+/// How many times as much as the link of `gpu` moves, it and the links of `relays` move together, by the direction in
+/// which that is most.
+double times_the_link(const Profile& profile, std::uint16_t gpu, std::span<const std::uint16_t> relays) {
+  double most = 1;
+  for (const auto direction : {&LinkModel::h2d, &LinkModel::d2h}) {
+    const PerByte own = (profile.link(gpu).*direction).per_byte.high;
+    double sum = own.seconds / (profile.link(gpu).*direction).per_byte.low.seconds;
+    for (const std::uint16_t other : relays)
+      if (const LinkModel* link = profile.find_link(other))
+        sum += own.seconds / (link->*direction).per_byte.low.seconds;
+    most = std::max(most, sum);
+  }
+  return most;
+}
+
 }  // namespace
 
-Bound bound(const Job& job, const Profile& profile, std::uint32_t gpus) {
+Bound bound(const Job& job, const Profile& profile, std::uint32_t gpus, std::span<const std::uint16_t> relays) {
   Bound longest;
   const std::vector<ItemRange> parts = cut_into_chunks(job, gpus);
   for (std::size_t gpu = 0; gpu < parts.size(); ++gpu) {
     const auto number = static_cast<std::uint16_t>(gpu);
     profile.link(number);  // names the pair that the profile lacks
-    const Bound part = bound_of_part(job, profile, number, parts[gpu]);
+    const double links = relays.empty() ? 1 : times_the_link(profile, number, relays);
+    const Bound part = bound_of_part(job, profile, number, parts[gpu], links);
     if (gpu == 0 || part.time > longest.time) longest = part;
   }
   return longest;

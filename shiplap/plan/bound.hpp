@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include "shiplap/core/units.hpp"
@@ -47,8 +48,10 @@ struct Bound {
   /// "the link" or "the kernel": which of the two is longer.
   std::string set_by() const { return link >= kernel ? "the link" : "the kernel"; }
 };
-/// The bound of a job whose items are divided among `gpus` GPUs. Throws Unsupported that names the link when the
-/// profile lacks it, and Error when the cost of the kernel is unknown.
-Bound bound(const Job&, const Profile&, std::uint32_t gpus = 1);
+/// The bound of a job whose items are divided among `gpus` GPUs, and whose copies may also go over the links of the
+/// GPUs `relays`: all states of the link are faster then by the factor by which the rates of all these links together
+/// are larger than that of its own, in the direction in which that is most. Throws Unsupported that names the link when
+/// the profile lacks it, and Error when the cost of the kernel is unknown.
+Bound bound(const Job&, const Profile&, std::uint32_t gpus = 1, std::span<const std::uint16_t> relays = {});
 
 }  // namespace shiplap

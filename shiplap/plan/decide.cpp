@@ -4,6 +4,7 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/plan/memory_choice.hpp"
+#include "shiplap/plan/relays.hpp"
 #include "shiplap/profile/profile.hpp"
 #include "shiplap/schedule/schedule.hpp"
 #include "shiplap/sim/simulate.hpp"
@@ -70,8 +71,9 @@ Decision decide(const Profile& profile, const Facts& facts, const DecisionOption
     if (!options.may_pin || array_memory(decision.job) != ArrayMemory::pageable || !allows_pinned(options.space)) throw;
     refusal = error.what();
     try {
-      decision.ranking = rank(decision.job, profile, decision.limits,
-                              {.closed_forms = options.space.closed_forms, .gpus = options.space.gpus});
+      decision.ranking = rank(
+          decision.job, profile, decision.limits,
+          {.closed_forms = options.space.closed_forms, .gpus = options.space.gpus, .relays = options.space.relays});
     } catch (const Unsupported&) {
       throw Unsupported(refusal);
     }
@@ -90,6 +92,9 @@ void settle(const Profile& profile, const std::optional<Choice>& winner, Decisio
     decision.chosen = predict(decision.job, profile, *winner, decision.limits);
   note_small_launches(profile, decision);
   predict_copies_of_kept(profile, decision);
+  if (const std::string cost = cost_of_relaying(copies_of(decision.job), profile, decision.chosen.choice.relay);
+      !cost.empty())
+    decision.ranking.assumptions.push_back(cost);
   std::vector<std::string>& assumptions = decision.ranking.assumptions;
   if (decision.job.waits) assumptions.push_back("the kernel waits for the GPU, and the host submits nothing meanwhile");
   if (!decision.job.capturable)

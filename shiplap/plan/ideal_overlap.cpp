@@ -6,15 +6,17 @@
 #include <utility>
 #include <vector>
 
+#include "shiplap/plan/duplex_schedule.hpp"
 #include "shiplap/plan/kernel_times.hpp"
 #include "shiplap/profile/variation.hpp"
 #include "shiplap/sim/simulate.hpp"
 #include "shiplap/strategy/limits.hpp"
+#include "shiplap/strategy/relayed.hpp"
 #include "shiplap/workload/array_place.hpp"
 
 namespace shiplap {
 
-Schedule duplex_schedule(const Job& job, Bytes device_memory, std::uint32_t gpus) {
+Schedule duplex_schedule(const Job& job, Bytes device_memory, std::uint32_t gpus, const Relay& relay) {
   Schedule schedule;
   std::size_t copies = 0;
   for (const Array& a : job.arrays) {
@@ -62,7 +64,7 @@ Schedule duplex_schedule(const Job& job, Bytes device_memory, std::uint32_t gpus
       if (is_copied_in(job.arrays[a])) copy(a, true, gpu);
       if (is_copied_out(job.arrays[a])) copy(a, false, gpu);
     }
-  return schedule;
+  return relayed(std::move(schedule), relay);
 }
 
 namespace {
@@ -73,7 +75,7 @@ constexpr std::uint64_t most_fillings = 1024;
 
 }  // namespace
 
-IdealOverlap ideal_overlap(const Job& job, const Profile& profile, std::uint32_t gpus) {
+IdealOverlap ideal_overlap(const Job& job, const Profile& profile, std::uint32_t gpus, std::span<const Relay> relays) {
   IdealOverlap result;
   // Ideal overlap is that of contiguous pinned arrays, whatever the job's arrays are.
   Job pinned = with_contiguous_arrays(job);
@@ -83,12 +85,18 @@ IdealOverlap ideal_overlap(const Job& job, const Profile& profile, std::uint32_t
   const std::uint64_t shrunk = 1 + (bytes_in(pinned).count / most_fillings + bytes_out(pinned).count / most_fillings) /
                                        std::max<std::uint64_t>(1, memory.count);
   for (Array& array : pinned.arrays) array.size = std::max(array.size / shrunk, std::min(array.size, 1_B));
-  const Schedule copies = duplex_schedule(pinned, memory, gpus);
+  Schedule copies = duplex_schedule(pinned, memory, gpus);
+  const auto time_of_copies = [&](const Schedule& schedule, const Profile& p) {
+    return schedule.ops.empty() ? Seconds{0}
+                                : simulate(schedule, p, {.held = true}).timeline.makespan * static_cast<double>(shrunk);
+  };
+  for (const Relay& relay : relays)
+    if (Schedule divided = duplex_schedule(pinned, memory, gpus, relay);
+        time_of_copies(divided, profile) < time_of_copies(copies, profile))
+      copies = std::move(divided);
   const Parameter<Seconds>& latency = profile.gpus.front().launch_latency;
   const auto at = [&](const Profile& p, const Job& j) {
-    const Seconds copied = copies.ops.empty()
-                               ? Seconds{0}
-                               : simulate(copies, p, {.held = true}).timeline.makespan * static_cast<double>(shrunk);
+    const Seconds copied = time_of_copies(copies, p);
     const Seconds kernel = j.cost.launch_time((j.items + gpus - 1) / gpus) + (latency ? latency->value : Seconds{0});
     return std::pair{copied, kernel};
   };

@@ -2,16 +2,17 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include "shiplap/core/interval.hpp"
 #include "shiplap/core/units.hpp"
+#include "shiplap/strategy/relay.hpp"
 #include "shiplap/workload/job.hpp"
 
 namespace shiplap {
 
 struct Profile;
-struct Schedule;
 
 /// The time of ideal overlap (van Werkhoven et al. 2014): that of the longest stage alone. The stages are the whole
 /// kernel on resident data, and the copies of the whole arrays by copy engines, H2D and D2H at the same time. A
@@ -24,11 +25,8 @@ struct IdealOverlap {
   /// "copies in both directions" or "kernel": the longer stage.
   std::string set_by() const { return copies >= kernel ? "copies in both directions" : "kernel"; }
 };
-/// Simulates ideal overlap. Throws Unsupported that names the link when the profile lacks it.
-IdealOverlap ideal_overlap(const Job&, const Profile&, std::uint32_t gpus = 1);
-/// The schedule of the copies' stage of ideal overlap, without ops when nothing is copied. Its first buffers are the
-/// job's arrays, and the others are on the GPU. Arrays larger than `device_memory` go through a buffer that fits.
-/// Several GPUs copy equal parts.
-Schedule duplex_schedule(const Job&, Bytes device_memory, std::uint32_t gpus = 1);
+/// Simulates ideal overlap. With `relays` the copies take the least of the times by the own link and by each of them.
+/// Throws Unsupported that names the link when the profile lacks it.
+IdealOverlap ideal_overlap(const Job&, const Profile&, std::uint32_t gpus = 1, std::span<const Relay> relays = {});
 
 }  // namespace shiplap

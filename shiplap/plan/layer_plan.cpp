@@ -22,7 +22,7 @@ namespace {
 constexpr std::size_t simulated_steps = 4;
 
 /// Models of very many layers are tried with fewer rings.
-constexpr std::size_t most_simulated_ops = 1'500'000;
+constexpr std::size_t most_layer_ops = 1'500'000;
 
 /// What decides how much of each layer is streamed: its share of all weights, or of all time.
 enum class Spread { by_weight, by_time };
@@ -322,7 +322,7 @@ class LayerSearch {
           for (const double slots : {1.0, 1.25, 2.0, 3.0}) {
             const Bytes ring{static_cast<std::uint64_t>(in_bytes(largest) * part)};
             const Bytes cap{static_cast<std::uint64_t>(in_bytes(ring) / slots)};
-            if (ring > room_ || (best_ && simulated_ > most_simulated_ops)) continue;
+            if (ring > room_ || (best_ && simulated_ > most_layer_ops)) continue;
             if (auto plan = try_one(keeping.keep(room_ - ring, cap))) found_.push_back(*std::move(plan));
           }
       }

@@ -28,12 +28,16 @@ Seconds makespan(const Schedule& schedule, const Profile& profile) {
 // measured.
 constexpr Seconds unexplained = microseconds(5);
 constexpr double other_streams = 0.12;
+// Of copies that also go over the links of other GPUs, on nodes with two H200.
+constexpr double relayed_copies = 0.07;
+constexpr Seconds unexplained_of_relays = microseconds(20);
 constexpr double unmeasured_zero_copy = 0.3;
 
 double simulation_error(const Job& job, const Choice& choice) {
   const Strategy& strategy = find_strategy(choice.strategy);
   if (strategy.zero_copy && job.cost.zero_copy.empty()) return unmeasured_zero_copy;
   const bool one_each = choice.layout == Layout::three || choice.chunks == 1 || !strategy.chunked;
+  if (!choice.relay.through.empty()) return std::max(strategy.model_error, relayed_copies);
   const bool copies_only = !strategy.zero_copy && strategy.memory == ArrayMemory::pinned;
   return copies_only && !one_each ? std::max(strategy.model_error, other_streams) : strategy.model_error;
 }
@@ -55,6 +59,10 @@ class Repredicted {
   /// The error of the model itself, as a fraction of the time.
   double relative_error() const {
     return is_simulated() ? simulation_error(job_, candidate_.choice) : strategy_.form_error.value();
+  }
+  /// The error of the model itself that does not grow with the time.
+  Seconds unexplained_time() const {
+    return candidate_.choice.relay.through.empty() ? unexplained : unexplained_of_relays;
   }
 
  private:
@@ -85,7 +93,8 @@ Interval<Seconds> interval(const Job& job, const Profile& profile, const Repredi
   add(again.of(at_interval_end(job, End::low), profile), again.of(at_interval_end(job, End::high), profile));
   const Seconds off = value * again.relative_error();
   add(value - off, value + off);
-  add(value - std::min(unexplained, value / 2), value + unexplained);
+  const Seconds left = again.unexplained_time();
+  add(value - std::min(left, value / 2), value + left);
   return {value, value - Seconds{std::sqrt(down)}, value + Seconds{std::sqrt(up)}};
 }
 
@@ -141,7 +150,7 @@ Candidate complete_prediction(const Job& job, const Profile& profile, const Limi
   candidate.predicted = interval(job, profile, again, value);
   candidate.predicted.low = std::max(candidate.predicted.low, std::min(value, least.time));
   // The papers have equations for contiguous copies and one GPU.
-  if (candidate.choice.gpus == 1 && !has_blocks(job))
+  if (candidate.choice.gpus == 1 && candidate.choice.relay.through.empty() && !has_blocks(job))
     if (const auto form = strategy.closed_form(job, candidate.choice, profile); form && form->assumption.empty())
       candidate.closed_form = form->time;
   candidate.distance = distance(again, profile, value, ideal.time.value);

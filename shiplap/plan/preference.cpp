@@ -28,6 +28,9 @@ double close_graph(Seconds time) { return std::max(0.005, microseconds(1) / time
 // Copies in batches add a call that older drivers lack.
 constexpr double close_batch = 0.002;
 
+// Another GPU is used only where that pays (see `pays`).
+double close_relay(Seconds time) { return std::max(0.11, microseconds(20) / time); }
+
 // Zero-copy kernels concurrent with copies are predicted to a few per cent only.
 constexpr double close_shared = 0.05;
 
@@ -77,6 +80,9 @@ std::string sort_by_preference(std::vector<Candidate>& tried) {
   std::ranges::stable_sort(tried, {}, [](const Candidate& candidate) { return candidate.predicted.value; });
   Simplification simpler(tried);
   const auto any = [](const Choice&) { return true; };
+  const auto relays = [](const Choice& c) { return !c.relay.through.empty(); };
+  simpler.prefer(close_relay(tried.front().predicted.value), "it leaves other GPUs alone", any,
+                 [&](const Choice& a, const Choice& b) { return !relays(a) && relays(b); });
   simpler.prefer(close_shared, "its kernels do not share the link with copies", any,
                  [](const Choice& a, const Choice& b) { return !shares_the_link(a) && shares_the_link(b); });
   simpler.prefer(

@@ -13,6 +13,7 @@
 #include "shiplap/plan/explain.hpp"
 #include "shiplap/plan/predict.hpp"
 #include "shiplap/plan/preference.hpp"
+#include "shiplap/plan/relays.hpp"
 #include "shiplap/plan/search.hpp"
 #include "shiplap/profile/missing.hpp"
 #include "shiplap/profile/more_gpus.hpp"
@@ -152,6 +153,12 @@ std::string lacking_figures(const Profile& profile, const std::vector<Candidate>
   return text;
 }
 
+std::vector<std::uint16_t> gpus_of(const Relay& relay) {
+  std::vector<std::uint16_t> gpus;
+  for (const RelayShare& one : relay.through) gpus.push_back(one.gpu);
+  return gpus;
+}
+
 }  // namespace
 
 bool SearchSpace::is_restricted() const {
@@ -169,18 +176,20 @@ Ranking rank(const Job& job, const Profile& profile, const Limits& limits, const
     throw UsageError(fmt::format("`gpus` is too large: a job is shared among at most {} GPUs", most_gpus));
   for (const std::string& name : space.strategies) find_strategy(name);
   require_plannable_size(job);
-  Ranking result{.job = job.name,
-                 .profile = profile.name,
-                 .profile_hash = parameter_hash(profile),
-                 .assumed_link = profile.origin == Origin::assumed || is_missing(profile, "links[0].h2d.per_byte"),
-                 .kernel_cost_origin = job.cost.origin,
-                 .kernel = kernel_rates(job),
-                 .bound = bound(job, profile, space.gpus),
-                 .ideal_overlap = ideal_overlap(job, profile, space.gpus),
-                 .candidates = {},
-                 .refused = {},
-                 .assumptions = {},
-                 .why = {}};
+  Ranking result{
+      .job = job.name,
+      .profile = profile.name,
+      .profile_hash = parameter_hash(profile),
+      .assumed_link = profile.origin == Origin::assumed || is_missing(profile, "links[0].h2d.per_byte"),
+      .kernel_cost_origin = job.cost.origin,
+      .kernel = kernel_rates(job),
+      .bound = bound(job, profile, space.gpus, space.relays),
+      .ideal_overlap = ideal_overlap(job, profile, space.gpus,
+                                     relays_worth_trying(copies_of(job), profile, space.relays, space.max_slowdown)),
+      .candidates = {},
+      .refused = {},
+      .assumptions = {},
+      .why = {}};
   std::vector<std::vector<Candidate>> best = best_of_each_strategy(job, profile, limits, space, result);
   if (best.empty()) refuse_all(job, limits, result.refused);
   for (Candidate& candidate : listed(std::move(best), result.simpler))
@@ -200,8 +209,9 @@ Candidate predict(const Job& job, const Profile& profile, const Choice& choice) 
 Candidate predict(const Job& job, const Profile& profile, const Choice& choice, const Limits& limits) {
   Candidate candidate{.choice = choice, .predicted = {}};
   predict_value(job, profile, limits, true, candidate);
-  return complete_prediction(job, profile, limits, std::move(candidate), bound(job, profile, choice.gpus),
-                             ideal_overlap(job, profile, choice.gpus));
+  return complete_prediction(job, profile, limits, std::move(candidate),
+                             bound(job, profile, choice.gpus, gpus_of(choice.relay)),
+                             ideal_overlap(job, profile, choice.gpus, {&choice.relay, 1}));
 }
 
 }  // namespace shiplap

@@ -41,9 +41,13 @@ struct SearchSpace {
   /// Whether choices that cannot be simulated, because the profile lacks a figure, are ranked by the closed form of a
   /// paper that has all it needs. `plan` says no for nodes with a device, whose choice will be run.
   bool closed_forms = true;
-  std::uint32_t gpus = 1;             ///< number of GPUs that share the job
+  std::uint32_t gpus = 1;  ///< number of GPUs that share the job
+  /// Further GPUs of the device, by their numbers in it, whose links may also carry copies of pinned memory
+  /// (Choice::relay). The search decides how many of them do, the first ones first, and for which share.
+  std::vector<std::uint16_t> relays{};
   std::vector<Mover::Kind> movers{};  ///< what may move arrays that are blocks of a pool; empty: anything
-  /// Most time, as a fraction, that moving blocks may add to the time of the job's kernel while both run, such as 0.05.
+  /// Most time, as a fraction such as 0.05, that moving blocks may add to the time of the job's kernel while both run,
+  /// and that relaying may add to a kernel on the relaying GPU that waits for its memory all the time.
   std::optional<double> max_slowdown{};
 
   /// Whether strategies, chunks, ramps, layouts, orders, grids or threads are given.

@@ -39,6 +39,16 @@ void describe(V& v, R& ramp) {
   v.field("last", ramp.last, "size of the last chunk relative to the largest", Positive{});
   v.field("growth", ramp.growth, "factor from one chunk to the next", Positive{});
 }
+template <class V, Like<RelayShare> R>
+void describe(V& v, R& through) {
+  v.field("gpu", through.gpu, "index of the GPU that relays");
+  v.field("share", through.share, "part of the bytes of every copy that goes over its link", Positive{});
+}
+template <class V, Like<Relay> R>
+void describe(V& v, R& relay) {
+  v.field("through", relay.through, "the GPUs that relay");
+  v.field("piece", relay.piece, "largest size of a piece");
+}
 template <class V, Like<Choice> R>
 void describe(V& v, R& choice) {
   v.field("strategy", choice.strategy, "name of the strategy", StrategyName{});
@@ -55,6 +65,7 @@ void describe(V& v, R& choice) {
   v.field("mover_d2h", choice.mover_d2h, "what moves blocks of a pool back; null: one copy for each block");
   v.field("gpus", choice.gpus, "number of GPUs that share the items");
   v.or_null("ring", choice.ring, "slots of each array's ring on the GPU; null: one for each chunk, or what fits");
+  v.only_if(!choice.relay.through.empty(), "relay", choice.relay, "links of other GPUs that copies also go over");
 }
 template <class V, Like<Distance> R>
 void describe(V& v, R& distance) {

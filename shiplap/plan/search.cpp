@@ -7,6 +7,7 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/plan/predict.hpp"
+#include "shiplap/plan/relays.hpp"
 #include "shiplap/schedule/schedule.hpp"
 #include "shiplap/strategy/gpu_chunks.hpp"
 
@@ -29,6 +30,8 @@ constexpr std::uint32_t most_ramped_chunks = 1024;
 constexpr std::size_t most_kept_ops = std::size_t{1} << 20;
 // Number of the fastest candidates that are tried as graphs and in batches too.
 constexpr std::size_t tried_with_fewer_calls = 3;
+// Number of the fastest candidates that are tried with relays too.
+constexpr std::size_t tried_with_relays = 3;
 // Number of the fastest candidates that are tried with other movers of blocks too.
 constexpr std::size_t tried_with_other_movers = 6;
 
@@ -95,6 +98,7 @@ void Search::run(const Strategy& strategy) {
     try_other_movers(strategy);
   else
     try_fewer_calls(strategy);
+  try_relays(strategy);
   leave_one_layout_of_one_chunk();
 }
 
@@ -144,6 +148,37 @@ void Search::try_fewer_calls(const Strategy& strategy) {
     try_choice(strategy, choice);
   }
   refusal = refusal_of_single_calls;
+}
+
+// First where the pieces are of which size, then which share and number of chunks suit the best of these: with more
+// links the copies take less of the time, so that other numbers of chunks may be better.
+void Search::try_relays(const Strategy& strategy) {
+  if (space_.gpus != 1 || strategy.memory != ArrayMemory::pinned || has_blocks(job_)) return;
+  const std::vector<Relay> relays = relays_worth_trying(copies_of(job_), profile_, space_.relays, space_.max_slowdown);
+  const std::string refusal_without = refusal;
+  const std::size_t first = tried.size();
+  std::vector<Choice> choices = fastest(relays.empty() ? 0 : tried.size());
+  std::erase_if(choices, [](const Choice& choice) { return choice.graph || choice.batched; });
+  choices.resize(std::min(tried_with_relays, choices.size()));
+  for (Choice& choice : choices) {
+    for (const Relay& relay : relays) {
+      choice.relay = relay;
+      try_choice(strategy, choice);
+    }
+  }
+  if (tried.size() > first && strategy.chunked && space_.chunks.empty())
+    for (const double factor : {0.5, 0.7, 1.4, 2.0}) {
+      Choice choice = fastest_since(first);
+      choice.chunks = static_cast<std::uint32_t>(std::lround(choice.chunks * factor));
+      if (choice.chunks >= 1 && choice.chunks <= most_chunks_) try_choice(strategy, choice);
+    }
+  if (tried.size() > first)
+    for (const double factor : share_factors) {
+      Choice choice = fastest_since(first);
+      choice.relay = with_shares_times(std::move(choice.relay), factor);
+      try_choice(strategy, choice);
+    }
+  refusal = refusal_without;
 }
 
 std::vector<Choice> Search::fastest(std::size_t count) const {

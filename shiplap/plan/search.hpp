@@ -38,6 +38,7 @@ class Search {
   void try_single_calls(const Strategy&);
   void try_fewer_calls(const Strategy&);
   void try_other_movers(const Strategy&);
+  void try_relays(const Strategy&);
   void leave_one_layout_of_one_chunk();
   std::vector<Choice> fastest(std::size_t count) const;
   const std::vector<JobMovers>& movers(const Choice&);

@@ -128,6 +128,24 @@ std::uint32_t own_gpus(const Profile& profile) {
   return gpu;
 }
 
+GpuModel with_figures_of_first(const Profile& profile, std::size_t gpu) {
+  GpuModel model = profile.gpus.at(gpu);
+  const GpuModel& first = profile.gpus.front();
+  if (model.name != first.name) return model;
+  const auto complete = [&](auto member) {
+    if (!(model.*member)) model.*member = first.*member;
+  };
+  complete(&GpuModel::stream_groups);
+  complete(&GpuModel::launch_latency);
+  complete(&GpuModel::kernel_gap);
+  complete(&GpuModel::handovers);
+  complete(&GpuModel::resident_threads);
+  complete(&GpuModel::memory_bandwidth);
+  complete(&GpuModel::copy_bandwidth);
+  complete(&GpuModel::flop_rate);
+  return model;
+}
+
 Profile with_gpus(Profile profile, std::uint32_t gpus) {
   if (gpus == 0) throw UsageError("`gpus` 0: a job runs on at least 1 GPU");
   if (gpus > most_gpus)

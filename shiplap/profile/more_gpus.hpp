@@ -1,10 +1,12 @@
 // Profiles with another number of GPUs than were measured.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace shiplap {
 
+struct GpuModel;
 struct Profile;
 
 /// The most GPUs that a job is shared among, and that a virtual device has.
@@ -18,5 +20,9 @@ std::uint32_t own_gpus(const Profile&);
 /// other GPUs. GPUs of which the profile has no figures are like the first one, and GPUs without a link have one like
 /// its first link. Throws UsageError for 0 GPUs and for more than `most_gpus`.
 Profile with_gpus(Profile, std::uint32_t gpus);
+
+/// A GPU of the profile. When the first GPU has the same name, its figures stand for those that the GPU itself lacks:
+/// of further GPUs of a node, their links are measured and not their kernels.
+GpuModel with_figures_of_first(const Profile&, std::size_t gpu);
 
 }  // namespace shiplap

@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "shiplap/profile/more_gpus.hpp"
 #include "shiplap/profile/parameter_table.hpp"
 
 namespace shiplap::sim {
@@ -102,7 +103,7 @@ Absent find_absent(const Profile& profile) {
   Absent absent;
   find_absent(profile.submission, {.name = "submission"}, absent);
   for (std::size_t g = 0; g < profile.gpus.size(); ++g) {
-    const GpuModel& gpu = profile.gpus[g];
+    const GpuModel gpu = with_figures_of_first(profile, g);
     find_absent(gpu, {.name = "gpus", .index = g, .size = profile.gpus.size()}, absent,
                 serves_streams_in_groups(gpu) ? "" : "stream_groups");
   }
@@ -138,15 +139,26 @@ bool serves_streams_in_groups(const GpuModel& gpu) {
   return gpu.engine_order == EngineOrder::readiness && gpu.implicit_sync == ImplicitSync::none;
 }
 
-std::string assumed_of_several_gpus(const Schedule& schedule, const Profile& profile) {
+std::vector<std::string> assumed_of_several_gpus(const Schedule& schedule, const Profile& profile) {
   std::set<std::uint16_t> gpus;
   for (const Stream& stream : schedule.streams) gpus.insert(stream.place.index);
-  const auto has_all = [&](const SharedRates& shared) { return std::ranges::includes(shared.gpus, gpus); };
-  if (gpus.size() < 2 || std::ranges::any_of(profile.shared, has_all)) return "";
-  return fmt::format(
-      "profile {} does not say what several GPUs reach together; assuming that each has its link for "
-      "itself (measure them together, as in --device cuda:0,1, to know)",
-      profile.name);
+  if (gpus.size() < 2) return {};
+  std::vector<std::string> sentences;
+  if (std::ranges::none_of(profile.shared,
+                           [&](const SharedRates& shared) { return std::ranges::includes(shared.gpus, gpus); }))
+    sentences.push_back(
+        fmt::format("profile {} does not say what several GPUs reach together; assuming that each has its link for "
+                    "itself (measure them together, as in --device cuda:0,1, to know)",
+                    profile.name));
+  std::vector<std::uint16_t> like_first;
+  for (const std::uint16_t gpu : gpus)
+    if (gpu > 0 && gpu < profile.gpus.size() && !profile.gpus[gpu].launch_latency &&
+        with_figures_of_first(profile, gpu).launch_latency)
+      like_first.push_back(gpu);
+  if (!like_first.empty())
+    sentences.push_back(fmt::format("GPU {} launches and hands over as GPU 0 does, which has the same name",
+                                    fmt::join(like_first, " and GPU ")));
+  return sentences;
 }
 
 std::vector<std::string> assumptions(const Profile& profile) {

@@ -18,8 +18,9 @@ bool serves_streams_in_groups(const GpuModel&);
 /// the first link are not considered.
 std::vector<std::string> assumptions(const Profile&);
 
-/// What is assumed of GPUs that a schedule uses together; "" where it uses one, or where the profile has what all of
-/// them share.
-std::string assumed_of_several_gpus(const Schedule&, const Profile&);
+/// What is assumed of GPUs that a schedule uses together, one sentence each: that they share nothing, where the profile
+/// does not have what all of them share, and that further GPUs are like the first, where the profile lacks their
+/// figures and they have its name. Empty for a schedule of one GPU.
+std::vector<std::string> assumed_of_several_gpus(const Schedule&, const Profile&);
 
 }  // namespace shiplap::sim

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/profile/more_gpus.hpp"
 #include "shiplap/schedule/names.hpp"
 #include "shiplap/sim/assumptions.hpp"
 
@@ -26,7 +27,8 @@ SimParameters::SimParameters(const Profile& profile) : profile_(&profile) {
   submit_launch = or_zero(profile.submission.launch);
   record = or_zero(profile.submission.event_record);
   wait = or_zero(profile.submission.event_wait);
-  for (const GpuModel& model : profile.gpus) {
+  for (std::size_t number = 0; number < profile.gpus.size(); ++number) {
+    const GpuModel model = with_figures_of_first(profile, number);
     sim::Gpu& gpu = gpus_.emplace_back(
         sim::Gpu{.copy_engines = model.copy_engines,
                  .order = model.engine_order,

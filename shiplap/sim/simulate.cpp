@@ -2,7 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <utility>
+#include <algorithm>
+#include <iterator>
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/sim/assumptions.hpp"
@@ -32,8 +33,7 @@ Prediction simulate(const Schedule& schedule, const Profile& profile, const Simu
   result.submission = Seconds{simulator.submission_time()};
   result.timeline = simulator.timeline();
   result.assumptions = sim::assumptions(profile);
-  if (std::string several = sim::assumed_of_several_gpus(schedule, profile); !several.empty())
-    result.assumptions.push_back(std::move(several));
+  std::ranges::move(sim::assumed_of_several_gpus(schedule, profile), std::back_inserter(result.assumptions));
   return result;
 }
 

@@ -7,6 +7,7 @@
 #include "shiplap/core/error.hpp"
 #include "shiplap/strategy/block_ops.hpp"
 #include "shiplap/strategy/chunk_pipeline.hpp"
+#include "shiplap/strategy/relayed.hpp"
 
 namespace shiplap {
 
@@ -35,13 +36,15 @@ Schedule chunked_schedule(const Job& job, const Choice& choice, const Limits& li
   schedule.add_kernel(job.name.substr(0, job.name.find(':')));
   for (GpuChunks& chunks : chunks_by_gpu(job, choice))
     ChunkPipeline(schedule, job, choice, limits, zero_copy, staging, std::move(chunks)).add_ops();
+  if (choice.batched && !choice.relay.through.empty())
+    throw UsageError("`batched` and `relay`: copies in batches are not divided; leave one of the two out");
   schedule.as_graph = choice.graph;
   if (choice.graph && !can_be_held(schedule))
     throw Unsupported(fmt::format(
         "{}: the host or the driver waits for some of its copies, so it cannot be a graph; pin the memory, or leave "
         "`graph` out",
         job.name));
-  return schedule;
+  return relayed(std::move(schedule), choice.relay);
 }
 
 }  // namespace shiplap

@@ -29,7 +29,8 @@ Schedule explicit_schedule(const Job& job, const Choice& choice, const Limits& l
                            .graph = choice.graph,
                            .batched = choice.batched,
                            .mover_h2d = choice.mover_h2d,
-                           .mover_d2h = choice.mover_d2h},
+                           .mover_d2h = choice.mover_d2h,
+                           .relay = choice.relay},
                           limits);
 }
 

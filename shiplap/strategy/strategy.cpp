@@ -13,6 +13,7 @@
 #include "shiplap/core/spelling.hpp"
 #include "shiplap/strategy/chunked.hpp"
 #include "shiplap/strategy/names.hpp"
+#include "shiplap/strategy/relayed.hpp"
 
 namespace shiplap {
 
@@ -64,6 +65,11 @@ std::string to_string(const Choice& choice) {
     contiguous.mover_h2d = contiguous.mover_d2h = std::nullopt;
     return to_string(contiguous) + (choice.mover_h2d ? ", gather by " + to_string(*choice.mover_h2d) : "") +
            (choice.mover_d2h ? ", scatter by " + to_string(*choice.mover_d2h) : "");
+  }
+  if (!choice.relay.through.empty()) {
+    Choice direct = choice;
+    direct.relay = {};
+    return fmt::format("{}, {}", to_string(direct), to_string(choice.relay));
   }
   if (choice.gpus > 1) {
     Choice one = choice;

@@ -11,6 +11,7 @@
 #include "shiplap/core/units.hpp"
 #include "shiplap/schedule/blocks.hpp"
 #include "shiplap/strategy/limits.hpp"
+#include "shiplap/strategy/relay.hpp"
 #include "shiplap/workload/job.hpp"
 
 namespace shiplap {
@@ -66,6 +67,8 @@ struct Choice {
   std::optional<Mover> mover_h2d{};
   /// What moves arrays that are blocks of a pool back. nullopt: one copy for each block.
   std::optional<Mover> mover_d2h{};
+  /// The links of other GPUs that copies of pinned memory also go over. It excludes `graph` and `batched`.
+  Relay relay{};
   friend bool operator==(const Choice&, const Choice&) = default;
 };
 /// The choice as a text, such as "streams, 32 chunks, three streams, depth-first".
@@ -129,8 +132,5 @@ struct Strategy {
 std::span<const Strategy> strategies();
 /// The strategy with this name. Throws UsageError that lists the names.
 const Strategy& find_strategy(std::string_view name);
-
-/// The number of buffers of a schedule that are arrays of the job. They are the first buffers of the schedule.
-inline std::size_t array_buffers(const Job& job) { return job.arrays.size(); }
 
 }  // namespace shiplap

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "shiplap/device/bindings.hpp"
+#include "shiplap/device/kernel_binding.hpp"
 
 namespace shiplap {
 

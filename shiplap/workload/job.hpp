@@ -12,7 +12,7 @@
 #include "shiplap/core/enum_names.hpp"
 #include "shiplap/core/interval.hpp"
 #include "shiplap/core/units.hpp"
-#include "shiplap/device/bindings.hpp"
+#include "shiplap/device/kernel_binding.hpp"
 #include "shiplap/schedule/place.hpp"
 #include "shiplap/workload/blocks.hpp"
 

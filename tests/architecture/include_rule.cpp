@@ -8,7 +8,7 @@
 namespace shiplap {
 namespace {
 
-/// What a room may include besides itself and core: rooms ("profile") or single headers ("device/bindings.hpp").
+/// What a room may include besides itself and core: rooms ("profile") or single headers ("device/kernel_binding.hpp").
 /// docs/architecture.md explains this table.
 const std::map<std::string, std::vector<std::string>, std::less<>> rule{
     {"core", {}},
@@ -21,7 +21,7 @@ const std::map<std::string, std::vector<std::string>, std::less<>> rule{
     {"device/cuda", {"device", "schedule", "profile"}},
     {"measure", {"device", "schedule", "profile"}},
     {"model", {"profile"}},
-    {"workload", {"schedule", "profile", "device/bindings.hpp", "workload/built_in/built_in.hpp"}},
+    {"workload", {"schedule", "profile", "device/kernel_binding.hpp", "workload/built_in/built_in.hpp"}},
     {"workload/built_in", {"workload"}},
     {"strategy", {"model", "profile", "schedule", "workload"}},
     {"plan", {"strategy", "sim", "model", "profile", "schedule", "workload"}},

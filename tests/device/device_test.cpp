@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/device/bindings.hpp"
 #include "shiplap/device/measurable_device.hpp"
 #include "shiplap/device/pinned_regions.hpp"
 #include "shiplap/device/probe_kernel.hpp"

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/device/bindings.hpp"
 #include "tests/support/message_of.hpp"
 
 namespace shiplap {

@@ -71,7 +71,7 @@ class UsedGpu : public ForwardingDevice {
     info.is_virtual = false;
     return info;
   }
-  GpuLoad load() const override { return {.busy = 0.5}; }
+  GpuLoad load(std::uint16_t) const override { return {.busy = 0.5}; }
 };
 
 TEST(NodeLoad, is_that_of_the_gpu_and_of_the_host_of_this_process) {

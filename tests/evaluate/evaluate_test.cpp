@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/device/bindings.hpp"
 #include "shiplap/device/virtual/virtual_device.hpp"
 #include "shiplap/evaluate/errors.hpp"
 #include "shiplap/schedule/schedule.hpp"

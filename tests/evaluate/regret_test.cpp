@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/device/bindings.hpp"
 #include "shiplap/schedule/schedule.hpp"
 #include "tests/support/forwarding_device.hpp"
 #include "tests/support/planted_gpu.hpp"

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/device/bindings.hpp"
 #include "shiplap/pipeline/plan.hpp"
 #include "shiplap/pipeline/run_async.hpp"
 #include "shiplap/plan/memory_choice.hpp"

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/device/bindings.hpp"
 #include "shiplap/device/virtual/virtual_device.hpp"
 #include "shiplap/measure/block_trial.hpp"
 #include "shiplap/measure/figures.hpp"

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "shiplap/core/deadline.hpp"
+#include "shiplap/device/bindings.hpp"
 #include "shiplap/device/virtual/virtual_device.hpp"
 #include "tests/support/forwarding_device.hpp"
 #include "tests/support/message_of.hpp"

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/device/bindings.hpp"
 #include "shiplap/device/virtual/virtual_device.hpp"
 #include "shiplap/profile/more_gpus.hpp"
 #include "shiplap/schedule/schedule.hpp"

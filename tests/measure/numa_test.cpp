@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/device/bindings.hpp"
 #include "shiplap/device/virtual/virtual_device.hpp"
 #include "shiplap/measure/host_trial.hpp"
 #include "shiplap/measure/measure.hpp"

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/device/bindings.hpp"
 #include "shiplap/device/virtual/virtual_device.hpp"
 #include "shiplap/measure/figures.hpp"
 #include "shiplap/measure/measure.hpp"

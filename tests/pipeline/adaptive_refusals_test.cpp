@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/device/bindings.hpp"
 #include "shiplap/pipeline/adaptive.hpp"
 #include "shiplap/workload/described_job.hpp"
 #include "tests/support/adaptive_bed.hpp"

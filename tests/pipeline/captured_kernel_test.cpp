@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/device/bindings.hpp"
 #include "shiplap/schedule/schedule.hpp"
 #include "shiplap/workload/described_job.hpp"
 #include "tests/support/forwarding_device.hpp"

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/device/bindings.hpp"
 #include "shiplap/device/probe_kernel.hpp"
 #include "shiplap/evaluate/evaluate.hpp"
 #include "shiplap/evaluate/regret.hpp"

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "shiplap/plan/duplex_schedule.hpp"
 #include "shiplap/sim/simulate.hpp"
 #include "shiplap/strategy/limits.hpp"
 #include "tests/support/jobs.hpp"

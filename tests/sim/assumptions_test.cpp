@@ -68,6 +68,8 @@ TEST(Assumptions, name_the_object_where_there_are_several) {
   Profile profile = measured_profile();
   profile.gpus.push_back(profile.gpus[0]);
   profile.gpus[1].kernel_gap.reset();
+  EXPECT_THAT(assumptions(profile), IsEmpty()) << "it has the name of the first, and is taken to be like it";
+  profile.gpus[1].name = "another";
   EXPECT_THAT(assumptions(profile), ElementsAre(HasSubstr("lacks gpus[1].kernel_gap; assuming 0")));
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "shiplap/device/bindings.hpp"
 #include "shiplap/device/measurable_device.hpp"
 #include "shiplap/device/probe_kernel.hpp"
 #include "shiplap/schedule/schedule.hpp"

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "shiplap/core/json.hpp"
+#include "shiplap/device/bindings.hpp"
 #include "shiplap/schedule/schedule.hpp"
 #include "tests/support/forwarding_device.hpp"
 

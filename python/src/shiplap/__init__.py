@@ -20,6 +20,7 @@ Times are in seconds and sizes in bytes, unless a name says otherwise.
 
 from shiplap._adaptive import Adaptive
 from shiplap._arrays import Chunk, Stream, View
+from shiplap._copy import Copier
 from shiplap._core import Cancelled, CheckFailed, Error, TimedOut, Unsupported, UsageError
 from shiplap._core import version as __version__
 from shiplap._cuda_text import ItemFunction
@@ -34,6 +35,7 @@ __all__ = [
     "Cancelled",
     "CheckFailed",
     "Chunk",
+    "Copier",
     "Error",
     "ItemFunction",
     "Job",

@@ -13,7 +13,7 @@ from shiplap._core import UsageError
 from shiplap._node import Node, require_node
 
 
-def _stream(stream: Any) -> int:
+def stream_address(stream: Any) -> int:
     if stream is None:
         return 0
     if hasattr(stream, "__index__"):
@@ -26,7 +26,7 @@ def _stream(stream: Any) -> int:
     raise UsageError(f"a {type(stream).__name__} is no CUDA stream: give an object with __cuda_stream__, or an address")
 
 
-def _on_gpu(name: str, array: Any, written: bool) -> tuple[int, int]:
+def array_on_gpu(name: str, array: Any, written: bool) -> tuple[int, int]:
     """Return address and size of a contiguous array on a GPU."""
     if not hasattr(array, "__cuda_array_interface__"):
         raise UsageError(f"{name}: a {type(array).__name__} has no __cuda_array_interface__: give an array on the GPU")
@@ -59,7 +59,7 @@ def _moved(
         at = int(np.argmax((given < 0) | (given >= 1 << 32)))
         raise UsageError(f"index {given[at]} at position {at} is outside of the pool")
     indices = np.ascontiguousarray(given, dtype=np.uint32)
-    address, room = _on_gpu("source" if back else "destination", packed, written=not back)
+    address, room = array_on_gpu("source" if back else "destination", packed, written=not back)
     if room != size * indices.size:
         raise UsageError(
             f"{indices.size} blocks of {size} B are {size * indices.size} B, and the array on the GPU has {room} B"
@@ -72,7 +72,7 @@ def _moved(
         indices.ctypes.data,
         indices.size,
         address,
-        _stream(stream),
+        stream_address(stream),
         back,
         limit,
     )

@@ -5,22 +5,17 @@ from __future__ import annotations
 import os
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch  # type: ignore[import-not-found,unused-ignore]
 
-from shiplap._core import Error
+from shiplap import _core
 from shiplap._node import Node
 
 Tensor = Any
-
-# A thread reads this many bytes in a call, and a slot holds what all of them read.
-_BYTES_OF_READ = 4 << 20
-_SLOTS = 3
-_MOST_THREADS = 8
 
 _PAGE = os.sysconf("SC_PAGESIZE")
 # Bits of an entry of /proc/self/pagemap: the page is in memory, is swapped, is one of a file.
@@ -38,21 +33,6 @@ class OpenFile:
         if hasattr(self, "number"):
             os.close(self.number)
 
-    def read(self, memory: memoryview, offset: int) -> None:
-        """Fill the memory with the bytes from `offset` on."""
-        done = 0
-        while done < len(memory):
-            try:
-                count = os.preadv(self.number, [memory[done:]], offset + done)
-            except OSError as error:
-                raise Error(f"{self.path}: cannot be read at byte {offset + done}: {error.strerror}") from error
-            if count == 0:
-                raise Error(
-                    f"{self.path}: ends at byte {offset + done}, before weights that were mapped from it (to byte "
-                    f"{offset + len(memory)}): somebody has cut it since"
-                )
-            done += count
-
 
 @dataclass(frozen=True)
 class FilePart:
@@ -61,6 +41,10 @@ class FilePart:
     file: OpenFile
     offset: int
     is_private: bool  # whether pages of the mapping that were written to are no longer those of the file
+
+    def at(self, begin: int) -> tuple[int, int, str]:
+        """Return the open file, the position of a byte of the tensor in it, and its path."""
+        return self.file.number, self.offset + begin, self.file.path
 
     def is_unchanged(self, tensor: Tensor) -> bool:
         """Whether the mapped pages are still those of the file."""
@@ -157,69 +141,41 @@ class Read:
 
 
 class FileReader:
-    """Reads weights from files into memory of the GPU, in the order in which it is asked.
+    """Reads weights from files into memory of the GPU, or of the CPU, in the order in which it is asked.
 
-    Several threads fill a slot of pinned memory, from where one copy takes it, while they fill the next one.
+    A thread asks the library for one copy after the other, which threads of its own make.
     """
 
-    def __init__(self, node: Node, device: Any, copies: Any) -> None:
-        self._device = device
-        self._copies = copies  # the stream of copies; None on the CPU
-        self._threads = min(_MOST_THREADS, len(os.sched_getaffinity(0)))
-        self._size = self._threads * _BYTES_OF_READ
-        self._slots = [node.pinned_empty(self._size, np.uint8) for _ in range(_SLOTS)]
-        self._copied: list[Any] = [None] * _SLOTS
-        self._next = 0
+    def __init__(self, node: Node, copies: Any) -> None:
+        self._copies = copies  # the stream after which the targets are free; None on the CPU
+        self._copier = None if copies is None else _core.FileCopier(node._core)
         self._feeder = ThreadPoolExecutor(1, thread_name_prefix="shiplap-weights")
-        self._readers = ThreadPoolExecutor(self._threads, thread_name_prefix="shiplap-reads")
         self.bytes = 0  # that were read
 
     def read(self, reads: Sequence[Read], target: Tensor, then: Callable[[], None]) -> Future[None]:
-        """Fill a target with these bytes, and call `then` when the last copy is submitted."""
-        return self._feeder.submit(self._fill, reads, target, then)
+        """Fill a target with these bytes when the stream of copies has come so far, and call `then`."""
+        free = None
+        if self._copies is not None:
+            free = torch.cuda.Event()
+            free.record(self._copies)
+        return self._feeder.submit(self._fill, reads, target, free, then)
 
     def drain(self) -> None:
-        """Wait until everything that was asked for is submitted."""
+        """Wait until everything that was asked for has been read."""
         self._feeder.submit(lambda: None).result()
 
     def close(self) -> None:
-        """End the threads, after what they were asked for, and wait for the copies."""
+        """End the thread, after what it was asked for."""
         self._feeder.shutdown()
-        self._readers.shutdown()
-        for copied in self._copied:
-            if copied is not None:
-                copied.synchronize()
 
-    def _fill(self, reads: Sequence[Read], target: Tensor, then: Callable[[], None]) -> None:
-        with torch.inference_mode(False), torch.no_grad():
-            for begin in range(0, target.numel(), self._size):
-                self._fill_slot(reads, target[begin : begin + self._size], begin)
+    def _fill(self, reads: Sequence[Read], target: Tensor, free: Any, then: Callable[[], None]) -> None:
+        if free is not None:
+            free.synchronize()
+        parts = [(*one.part.at(one.begin), one.size, one.to) for one in reads]
+        if self._copier is not None:
+            self._copier.copy(parts, target.data_ptr(), target.numel())
+        else:
+            for number, offset, path, size, to in parts:
+                _core.read_file(number, offset, path, target.data_ptr() + to, size)
+        self.bytes += sum(one.size for one in reads)
         then()
-
-    def _fill_slot(self, reads: Sequence[Read], target: Tensor, begin: int) -> None:
-        number = self._next
-        self._next = (number + 1) % _SLOTS
-        if self._copied[number] is not None:
-            self._copied[number].synchronize()  # the GPU has read what the slot had before
-        memory = self._slots[number].data
-        tasks = []
-        for one in reads:
-            first, last = max(one.to, begin), min(one.to + one.size, begin + target.numel())
-            for at in range(first, last, _BYTES_OF_READ):
-                size = min(_BYTES_OF_READ, last - at)
-                where = one.part.offset + one.begin + at - one.to
-                place = memory[at - begin : at - begin + size]
-                tasks.append(self._readers.submit(one.part.file.read, place, where))
-                self.bytes += size
-        wait(tasks)  # all of them, also where one fails: they write into the slot
-        for task in tasks:
-            task.result()
-        source = torch.from_numpy(self._slots[number])[: target.numel()]
-        if self._copies is None:
-            target.copy_(source)
-            return
-        with torch.cuda.device(self._device), torch.cuda.stream(self._copies):
-            target.copy_(source, non_blocking=True)
-            if self._copied[number] is None:
-                self._copied[number] = torch.cuda.Event()
-            self._copied[number].record(self._copies)

@@ -64,9 +64,9 @@ class Offloaded:
         self._reader: FileReader | None = None
         self._node = node
         self._on_gpu = node.has_gpu
-        if "," in node.device:
-            raise Unsupported(f"{node.device} are several GPUs, and a model is offloaded to one: name one of them")
-        self.device = torch.device(node.device if self._on_gpu else "cpu")  # not the current GPU, but the plan's
+        # Not the current GPU, but the plan's. Further GPUs of the node lend their links.
+        self.device = torch.device(node.device.split(",")[0] if self._on_gpu else "cpu")
+        self._copier = _core.Copier(node._core, None, None) if self._on_gpu and "," in node.device else None
         self._parts = Parts(model, blocks)
         self._layers = self._parts.layers
         self.layers = [layer.name for layer in self._layers]
@@ -294,7 +294,7 @@ class Offloaded:
     def _leave_in_files(self, layer: Layer, parts: list[FilePart], ring: Tensor) -> None:
         """Leave the streamed weights of a layer where they are mapped, to be read when they are needed."""
         if self._reader is None:
-            self._reader = FileReader(self._node, self.device, self._copies)
+            self._reader = FileReader(self._node, self._copies if self._on_gpu else None)
         layer.host = None
         layer.parts = parts
         for weight in layer.streamed:
@@ -558,7 +558,9 @@ class Offloaded:
             return
         source = layer.host[begin : begin + target.numel()]
         with torch.inference_mode(False), torch.no_grad():
-            if self._on_gpu:
+            if self._copier is not None:
+                self._copier.copy(target.data_ptr(), source.data_ptr(), target.numel(), self._copies.cuda_stream)
+            elif self._on_gpu:
                 with torch.cuda.stream(self._copies):
                     target.copy_(source, non_blocking=True)
             else:
@@ -660,7 +662,8 @@ def offload(
         Most bytes of device memory for weights, buffers and the ring that the others pass through, as a number or as in
         ``"8 GiB"``. Activations, and what the program has on the GPU besides, are not part of it.
     node
-        The node, or the name of a device; None for `default_node`. A virtual device computes on the CPU.
+        The node, or the name of a device; None for `default_node`. A virtual device computes on the CPU. Of several
+        GPUs, as in ``"cuda:0,1"``, the first runs the model, and weights also arrive over the links of the others.
     blocks
         Modules that are fetched as one piece although they have lists of modules, because they read weights of others
         than those that they call.

@@ -18,6 +18,7 @@ struct Driver {
   decltype(&cuDevicePrimaryCtxRetain) retain_primary = nullptr;
   decltype(&cuCtxGetCurrent) current = nullptr;
   decltype(&cuCtxSetCurrent) set_current = nullptr;
+  decltype(&cuStreamGetCtx) context_of_stream = nullptr;
   decltype(&cuPointerGetAttribute) pointer_attribute = nullptr;
 };
 
@@ -34,8 +35,10 @@ const Driver& driver() {
     find(d.retain_primary, "cuDevicePrimaryCtxRetain");
     find(d.current, "cuCtxGetCurrent");
     find(d.set_current, "cuCtxSetCurrent");
+    find(d.context_of_stream, "cuStreamGetCtx");
     find(d.pointer_attribute, "cuPointerGetAttribute");
-    const bool is_driver = d.init && d.device && d.retain_primary && d.current && d.set_current && d.pointer_attribute;
+    const bool is_driver = d.init && d.device && d.retain_primary && d.current && d.set_current &&
+                           d.context_of_stream && d.pointer_attribute;
     return is_driver ? d : Driver{};
   }();
   return loaded;
@@ -80,6 +83,14 @@ cudaError_t current_context(void** context) {
 cudaError_t set_context(void* context) {
   if (driver().init == nullptr) return cudaErrorInsufficientDriver;
   return as_runtime_error(driver().set_current(static_cast<CUcontext>(context)));
+}
+
+cudaError_t select_gpu_of(cudaStream_t stream) {
+  if (driver().init == nullptr) return cudaErrorInsufficientDriver;
+  CUcontext context = nullptr;
+  CUresult result = driver().context_of_stream(stream, &context);
+  if (result == CUDA_SUCCESS) result = driver().set_current(context);
+  return as_runtime_error(result);
 }
 
 cudaError_t pinned_range(void** begin, std::size_t* size, const void* data) {

@@ -30,6 +30,10 @@ cudaError_t current_context(void** context);
 /// Calls cuCtxSetCurrent with what `current_context` gave.
 cudaError_t set_context(void* context);
 
+/// Makes the context of a stream current for the calling thread, that of the GPU that the stream was made on
+/// (cuStreamGetCtx). The default stream is of the current context, which stays.
+cudaError_t select_gpu_of(cudaStream_t stream);
+
 /// The pinned range that contains an address of pinned memory (cuPointerGetAttribute).
 cudaError_t pinned_range(void** begin, std::size_t* size, const void* data);
 
@@ -45,6 +49,7 @@ struct Api {
   cudaError_t (*set_device)(int) = select_gpu;
   cudaError_t (*current_context)(void**) = shiplap::current_context;
   cudaError_t (*set_context)(void*) = shiplap::set_context;
+  cudaError_t (*select_gpu_of)(cudaStream_t) = shiplap::select_gpu_of;
   cudaError_t (*get_device_properties)(cudaDeviceProp*, int) = cudaGetDeviceProperties;
   cudaError_t (*device_get_attribute)(int*, cudaDeviceAttr, int) = cudaDeviceGetAttribute;
   cudaError_t (*device_get_pci_bus_id)(char*, int, int) = cudaDeviceGetPCIBusId;

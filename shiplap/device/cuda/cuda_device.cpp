@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/device/bindings.hpp"
 #include "shiplap/device/cuda/block_movers.hpp"
 #include "shiplap/device/cuda/callers_gpu.hpp"
 #include "shiplap/device/cuda/check.hpp"
@@ -59,8 +60,8 @@ class CudaDevice final : public MeasurableDevice {
 
   Conditions state() const override { return gpu_state(real_nvml(), pci_bus_id(api_, index_)); }
 
-  GpuLoad load() const override {
-    return gpu_load(real_nvml(), pci_bus_id(api_, index_), static_cast<unsigned>(getpid()));
+  GpuLoad load(std::uint16_t gpu) const override {
+    return gpu_load(real_nvml(), pci_bus_id(api_, gpus_.at(Place::gpu(gpu))), static_cast<unsigned>(getpid()));
   }
 
   std::string clocks_held_by() const override {
@@ -97,6 +98,16 @@ class CudaDevice final : public MeasurableDevice {
            : type == cudaMemoryTypeManaged ? MemoryKind::managed
            : type == cudaMemoryTypeDevice  ? MemoryKind::device
                                            : MemoryKind::pageable;
+  }
+
+  std::optional<std::uint16_t> gpu_of(const std::byte* data) const override {
+    const CallersGpu callers(api_);
+    select();
+    cudaPointerAttributes attributes{};
+    check(api_, api_.pointer_get_attributes(&attributes, data), "cudaPointerGetAttributes", "memory of the caller");
+    const auto gpu = std::ranges::find(gpus_.gpus, attributes.device);
+    if (attributes.type != cudaMemoryTypeDevice || gpu == gpus_.gpus.end()) return std::nullopt;
+    return static_cast<std::uint16_t>(gpu - gpus_.gpus.begin());
   }
 
   Memory pin(std::byte* data, Bytes size) override {

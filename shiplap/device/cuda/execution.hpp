@@ -25,6 +25,7 @@
 #include "shiplap/device/cuda/handles.hpp"
 #include "shiplap/device/cuda/ranges.hpp"
 #include "shiplap/device/execution.hpp"
+#include "shiplap/device/file_bytes.hpp"
 #include "shiplap/device/host_agents.hpp"
 #include "shiplap/device/host_work.hpp"
 #include "shiplap/device/list_check.hpp"
@@ -76,6 +77,8 @@ class CudaExecution final : public Execution {
   RunResult wait() override;
   bool overdue() const override;
   void capture(void* stream) override;
+  void enqueue(void* stream) override;
+  void rebind(const Bindings&) override;
   std::vector<LaunchShape> launches() const override { return launches_; }
   const Schedule& schedule() const { return schedule_; }
   /// Whether the same device made this execution, for the same GPUs.
@@ -106,8 +109,11 @@ class CudaExecution final : public Execution {
     Bytes length;
     BufferId buffer;
     Seconds work{0};
+    const FileBytes* file = nullptr;  ///< what is read instead of `from`; null: memory
+    Bytes in_file{};                  ///< position in it
 
     void copy() const {
+      if (file != nullptr) return read_file(*file, in_file, to, length);
       past_caches ? copy_past_caches(to, from, length) : static_cast<void>(std::memcpy(to, from, length.count));
     }
   };
@@ -181,6 +187,9 @@ class CudaExecution final : public Execution {
   /// Streams that a run starts. For a graph this is the stream in which it is launched.
   std::span<const cudaStream_t> starting_streams() const;
 
+  // A run in a stream of the caller, in execution_enqueue.cpp.
+  void require_enqueueable(cudaStream_t) const;
+
   // A run that the caller captures, in execution_capture.cpp.
   class CapturedAgent;
   void capture(const Command&, cudaStream_t origin, std::vector<CapturedAgent>&);
@@ -252,6 +261,7 @@ class CudaExecution final : public Execution {
   OpId blocks_host_;
   Allocate allocate_;
   std::vector<HeldAdvice> advice_;  ///< advice on managed buffers, for as long as this execution lives
+  std::vector<FileBytes> files_;    ///< files of the bindings, by BufferId
   std::vector<KernelCall> kernel_calls_;
   std::vector<std::vector<Command>> commands_;          ///< commands of each agent
   std::unique_ptr<std::atomic<std::uint32_t>[]> made_;  ///< number of commands that each agent has made in this run

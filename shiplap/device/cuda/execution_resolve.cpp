@@ -6,6 +6,7 @@
 #include <set>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/device/bindings.hpp"
 #include "shiplap/device/cuda/callers_gpu.hpp"
 #include "shiplap/device/cuda/execution.hpp"
 #include "shiplap/device/cuda/gpu_facts.hpp"
@@ -48,6 +49,7 @@ CudaExecution::CudaExecution(const Schedule& schedule, const Bindings& bindings,
   require_fitting(schedule_, bindings, gpus_, api_);
   if (!schedule_.lists.empty() || !bindings.lists.empty()) lists_.emplace(schedule_, bindings);
   make_pages_of_results(bindings);
+  files_ = bindings.files;
   resolve(bindings);
   name_ranges();
 }
@@ -293,6 +295,10 @@ void CudaExecution::resolve_op(const Op& op, const Bindings& bindings, Command& 
                               .from = address(host->from),
                               .length = host->from.length,
                               .buffer = {}};
+    if (bindings.file_of(host->from.buffer.index()) != nullptr) {
+      command.host->file = &files_[host->from.buffer.index()];
+      command.host->in_file = host->from.offset;
+    }
   } else if (const auto& call = std::get<HostCall>(op.what); !has_region(call.kind)) {
     command.host = HostAction{.call = call.kind, .length = {}, .buffer = {}, .work = call.work};
   } else {

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/device/bindings.hpp"
 #include "shiplap/device/cuda/check.hpp"
 #include "shiplap/device/cuda/pins.hpp"
+#include "shiplap/device/file_bytes.hpp"
 #include "shiplap/device/pinned_regions.hpp"
 
 namespace shiplap {
@@ -43,6 +45,10 @@ void require_fitting(const Schedule& schedule, const Bindings& bindings, const G
   for (std::size_t i = 0; i < bindings.buffers.size(); ++i) {
     const Buffer& buffer = schedule.buffers[i];
     if (buffer.size.count == 0 || is_allocated_by_op(schedule, BufferId{static_cast<std::uint32_t>(i)})) continue;
+    if (bindings.file_of(i) != nullptr) {
+      require_read_by_host(schedule, BufferId{static_cast<std::uint32_t>(i)});
+      continue;
+    }
     if (bindings.buffers[i] == nullptr) throw Error(fmt::format("no memory is bound to buffer {}", buffer.name));
     const bool pinned = is_pinned(buffer.memory);
     const bool managed = buffer.memory == MemoryKind::managed;

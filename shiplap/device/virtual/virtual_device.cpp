@@ -14,6 +14,8 @@
 #include <optional>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/device/bindings.hpp"
+#include "shiplap/device/file_bytes.hpp"
 #include "shiplap/device/host_work.hpp"
 #include "shiplap/device/move_blocks.hpp"
 #include "shiplap/device/pattern.hpp"
@@ -78,6 +80,7 @@ class Allocations {
     const std::byte* begin = nullptr;
     const std::byte* end = nullptr;
     MemoryKind kind = MemoryKind::pageable;
+    Place place = Place::host();
     bool operator==(const Block&) const = default;
   };
   /// The block that contains the address; no begin and pageable for memory that the device did not allocate.
@@ -99,7 +102,7 @@ class Allocations {
     if (behind == blocks.begin()) return {};
     const auto& [begin, block] = *std::prev(behind);
     const bool inside = static_cast<std::size_t>(data - begin) < std::max<std::size_t>(1, block.size.count);
-    return inside ? Block{begin, begin + block.size.count, block.memory} : Block{};
+    return inside ? Block{begin, begin + block.size.count, block.memory, block.place} : Block{};
   }
 
   mutable std::mutex mutex_;
@@ -220,6 +223,11 @@ class VirtualDevice : public MeasurableDevice {
     return first.kind;
   }
 
+  std::optional<std::uint16_t> gpu_of(const std::byte* data) const override {
+    const auto block = allocations_->block_around(data);
+    return block.kind == MemoryKind::device ? std::optional(block.place.index) : std::nullopt;
+  }
+
   Memory pin(std::byte* data, Bytes size) override {
     if (size.count == 0) return {nullptr, size, Place::host(), MemoryKind::pinned, [](std::byte*) {}};
     return pinned_->hold(data, size,
@@ -318,8 +326,12 @@ class VirtualDevice : public MeasurableDevice {
       throw Error(fmt::format("{}: the schedule has {} buffers and {} kernels, the bindings {} and {}", id_,
                               schedule.buffers.size(), schedule.kernels.size(), bindings.buffers.size(),
                               bindings.kernels.size()));
-    for (std::size_t b = 0; b < schedule.buffers.size(); ++b)
-      require_as_claimed(schedule.buffers[b], bindings.buffers[b]);
+    for (std::size_t b = 0; b < schedule.buffers.size(); ++b) {
+      if (bindings.file_of(b) != nullptr)
+        require_read_by_host(schedule, BufferId{static_cast<std::uint32_t>(b)});
+      else
+        require_as_claimed(schedule.buffers[b], bindings.buffers[b]);
+    }
     for (std::size_t k = 0; k < schedule.kernels.size(); ++k)
       if (!bindings.kernels[k].host)
         throw Unsupported(fmt::format("{}: kernel {} has no host version to run here", id_, schedule.kernels[k]));

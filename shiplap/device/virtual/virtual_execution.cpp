@@ -13,6 +13,8 @@
 
 #include "shiplap/core/deadline.hpp"
 #include "shiplap/core/error.hpp"
+#include "shiplap/device/bindings.hpp"
+#include "shiplap/device/file_bytes.hpp"
 #include "shiplap/device/move_blocks.hpp"
 #include "shiplap/schedule/succession.hpp"
 
@@ -225,7 +227,10 @@ void VirtualExecution::move(const Op& op) const {
   if (const auto* copy = std::get_if<Copy>(&op.what))
     copied(*copy);
   else if (const auto* host = std::get_if<HostCopy>(&op.what))
-    copied(*host);
+    if (const FileBytes* file = bindings_.file_of(host->from.buffer.index()))
+      read_file(*file, host->from.offset, at(host->to), host->from.length);
+    else
+      copied(*host);
   else if (const auto* blocks = std::get_if<BlockCopy>(&op.what))
     move_on_host(block_move(schedule_, *blocks, bindings_));
 }

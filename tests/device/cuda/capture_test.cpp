@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/device/bindings.hpp"
 #include "shiplap/device/cuda/cuda_device.hpp"
 #include "shiplap/device/cuda/handles.hpp"
 #include "shiplap/pipeline/prepared.hpp"

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/device/bindings.hpp"
 #include "shiplap/device/cuda/activity.hpp"
 #include "shiplap/device/cuda/gate.hpp"
 #include "shiplap/device/cuda/probe_kernels.hpp"

@@ -181,6 +181,11 @@ void fake_queries(Api& api) {
     selected = static_cast<int>(reinterpret_cast<std::intptr_t>(context)) - 1;
     return cudaSuccess;
   };
+  api.select_gpu_of = [](cudaStream_t stream) {
+    const cudaError_t error = call("select_gpu_of", stream);
+    if (error == cudaSuccess && stream != nullptr) selected = device_of.at(stream);
+    return error;
+  };
   api.get_device_properties = [](cudaDeviceProp* properties, int) {
     std::strcpy(properties->name, "fake GPU");
     return call("get_device_properties");

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/device/bindings.hpp"
 #include "shiplap/device/cuda/handles.hpp"
 #include "shiplap/device/move_blocks.hpp"
 #include "shiplap/device/probe_kernel.hpp"

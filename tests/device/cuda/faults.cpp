@@ -24,6 +24,7 @@ constexpr std::tuple table{
     Listed<&Api::set_device>{"cudaSetDevice"},
     Listed<&Api::current_context>{"cuCtxGetCurrent"},
     Listed<&Api::set_context>{"cuCtxSetCurrent"},
+    Listed<&Api::select_gpu_of>{"cuStreamGetCtx"},
     Listed<&Api::pinned_range>{"cuPointerGetAttribute"},
     Listed<&Api::keep_with_graph>{"cudaGraphRetainUserObject"},
     Listed<&Api::get_device_properties>{"cudaGetDeviceProperties"},

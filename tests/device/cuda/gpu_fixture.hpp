@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "shiplap/device/bindings.hpp"
 #include "shiplap/device/cuda/api.hpp"
 #include "shiplap/device/cuda/cuda_device.hpp"
 #include "shiplap/schedule/schedule.hpp"

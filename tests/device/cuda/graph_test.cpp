@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/device/bindings.hpp"
 #include "shiplap/device/cuda/cuda_device.hpp"
 #include "shiplap/schedule/schedule.hpp"
 #include "tests/device/cuda/fake_api.hpp"

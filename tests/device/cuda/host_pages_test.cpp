@@ -8,6 +8,7 @@
 #include <memory>
 #include <span>
 
+#include "shiplap/device/bindings.hpp"
 #include "shiplap/device/cuda/cuda_device.hpp"
 #include "shiplap/device/host_work.hpp"
 #include "shiplap/schedule/schedule.hpp"

@@ -10,6 +10,7 @@
 
 #include "shiplap/core/deadline.hpp"
 #include "shiplap/core/error.hpp"
+#include "shiplap/device/bindings.hpp"
 #include "shiplap/device/cuda/cuda_device.hpp"
 #include "shiplap/device/cuda/gate.hpp"
 #include "shiplap/pipeline/prepared.hpp"

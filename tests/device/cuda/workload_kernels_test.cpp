@@ -19,7 +19,7 @@ std::string difference(Device& device, const Workload& workload, const Choice& c
   const Schedule schedule = schedule_for(workload, choice);
   const auto memory = memory_for(device, schedule);
   std::vector<std::span<std::byte>> arrays;
-  for (std::size_t a = 0; a < array_buffers(workload.job); ++a) arrays.push_back(memory[a].bytes());
+  for (std::size_t a = 0; a < workload.job.arrays.size(); ++a) arrays.push_back(memory[a].bytes());
   const auto execution = device.prepare(schedule, bindings_of(memory, {workload.job.binding}));
   workload.fill(arrays);
   const RunResult result = execution->run();

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/device/bindings.hpp"
 #include "shiplap/device/pattern.hpp"
 #include "tests/device/suite/device_suite.hpp"
 #include "tests/support/message_of.hpp"

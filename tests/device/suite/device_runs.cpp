@@ -13,6 +13,7 @@
 
 #include "shiplap/core/deadline.hpp"
 #include "shiplap/core/error.hpp"
+#include "shiplap/device/bindings.hpp"
 #include "shiplap/device/pattern.hpp"
 #include "shiplap/device/probe_kernel.hpp"
 #include "shiplap/device/stream_gap.hpp"

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "shiplap/device/bindings.hpp"
 #include "shiplap/device/device.hpp"
 #include "tests/device/suite/transfers.hpp"
 

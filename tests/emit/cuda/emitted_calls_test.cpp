@@ -14,6 +14,7 @@
 #include <numeric>
 #include <random>
 
+#include "shiplap/device/bindings.hpp"
 #include "shiplap/device/cuda/cuda_device.hpp"
 #include "shiplap/device/cuda/gate.hpp"
 #include "shiplap/schedule/schedule.hpp"

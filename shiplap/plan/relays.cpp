@@ -1,0 +1,173 @@
+#include "shiplap/plan/relays.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "shiplap/plan/ranking.hpp"
+#include "shiplap/profile/more_gpus.hpp"
+#include "shiplap/profile/profile.hpp"
+#include "shiplap/sim/simulate.hpp"
+#include "shiplap/strategy/relayed.hpp"
+#include "shiplap/workload/array_place.hpp"
+
+namespace shiplap {
+namespace {
+
+/// Sizes of pieces. On H200s a piece of 1 MiB takes 19 µs over the link, several times what starts it.
+constexpr Bytes pieces[]{1_MiB, 2_MiB, 4_MiB, 8_MiB};
+
+/// Copies of more pieces than this are tried in pieces of the largest size alone, because the time of a simulation
+/// grows with their number.
+constexpr std::uint64_t most_pieces = 512;
+
+bool knows_peer(const Profile& profile, std::uint16_t from, std::uint16_t to) {
+  return std::ranges::any_of(
+      profile.peers, [&](const PeerModel& peer) { return peer.from == from && peer.to == to && !peer.direct.empty(); });
+}
+
+/// Bytes per second over the link of the GPU in the directions of the job, all of them at once.
+double link_rate(const RelayedCopies& copies, const Profile& profile, std::uint16_t gpu) {
+  const LinkModel& link = profile.link(gpu);
+  double rate = 0;
+  if (copies.in) rate += 1 / link.h2d.per_byte.value.seconds;
+  if (copies.out) rate += 1 / link.d2h.per_byte.value.seconds;
+  return rate;
+}
+
+bool can_relay(const RelayedCopies& copies, const Profile& profile, std::uint16_t gpu,
+               std::optional<double> max_slowdown) {
+  if (gpu == copies.gpu || gpu >= profile.gpus.size() || profile.find_link(gpu) == nullptr) return false;
+  if (copies.in && !knows_peer(profile, gpu, copies.gpu)) return false;
+  if (copies.out && !knows_peer(profile, copies.gpu, gpu)) return false;
+  return !max_slowdown || slowdown_of_relaying(copies, profile, gpu).value_or(1) <= *max_slowdown;
+}
+
+}  // namespace
+
+std::uint32_t gpus_of(const SearchSpace& space) {
+  std::uint32_t gpus = space.gpus;
+  for (const std::uint16_t gpu : space.relays) gpus = std::max(gpus, gpu + 1u);
+  return gpus;
+}
+
+RelayedCopies copies_of(const Job& job) {
+  return {.in = std::ranges::any_of(job.arrays, is_copied_in), .out = std::ranges::any_of(job.arrays, is_copied_out)};
+}
+
+std::optional<double> slowdown_of_relaying(const RelayedCopies& copies, const Profile& profile,
+                                           std::uint16_t relaying) {
+  const GpuModel model = with_figures_of_first(profile, relaying);
+  if (!model.copy_bandwidth || profile.find_link(relaying) == nullptr) return std::nullopt;
+  return link_rate(copies, profile, relaying) / model.copy_bandwidth->value.bytes_per_second;
+}
+
+std::vector<Relay> relays_worth_trying(const RelayedCopies& copies, const Profile& profile,
+                                       std::span<const std::uint16_t> relays, std::optional<double> max_slowdown) {
+  std::vector<Relay> all;
+  if (relays.empty() || profile.find_link(copies.gpu) == nullptr || !(copies.in || copies.out)) return all;
+  std::vector<std::uint16_t> gpus;
+  for (const std::uint16_t gpu : relays)
+    if (can_relay(copies, profile, gpu, max_slowdown)) gpus.push_back(gpu);
+  double rates = link_rate(copies, profile, copies.gpu);
+  for (std::size_t count = 1; count <= gpus.size(); ++count) {
+    rates += link_rate(copies, profile, gpus[count - 1]);
+    Relay relay;
+    for (std::size_t i = 0; i < count; ++i)
+      relay.through.push_back({gpus[i], link_rate(copies, profile, gpus[i]) / rates});
+    for (const Bytes piece : pieces) {
+      relay.piece = piece;
+      if (piece * relay_slots <= most_relay_ring) all.push_back(relay);
+    }
+  }
+  return all;
+}
+
+Relay with_shares_times(Relay relay, double factor) {
+  for (RelayShare& one : relay.through) one.share *= factor;
+  return relay;
+}
+
+Schedule schedule_of_copy(Bytes size, const RelayedCopies& copies, const Relay& relay) {
+  Schedule schedule;
+  const BufferId host = schedule.add_buffer(
+      {.name = "host", .place = Place::host(any_numa_node), .memory = MemoryKind::pinned, .size = size});
+  const BufferId gpu =
+      schedule.add_buffer({.name = "gpu", .place = Place::gpu(copies.gpu), .memory = MemoryKind::device, .size = size});
+  const Region there{host, Bytes{}, size};
+  const Region here{gpu, Bytes{}, size};
+  schedule.add({.what = copies.in ? Copy{there, here} : Copy{here, there},
+                .stream = schedule.add_stream("own link", Place::gpu(copies.gpu)),
+                .agent = AgentId{0},
+                .after = {}});
+  return relayed(std::move(schedule), relay);
+}
+
+Relay fastest_relay(Bytes size, const RelayedCopies& copies, const Profile& profile,
+                    std::span<const std::uint16_t> relays, std::optional<double> max_slowdown) {
+  const auto time_by = [&](const Relay& relay) {
+    return simulate(schedule_of_copy(size, copies, relay), profile).timeline.makespan;
+  };
+  Relay best;
+  Seconds least = time_by(best);
+  const Seconds direct = least;
+  const auto attempt = [&](const Relay& relay) {
+    const Seconds time = time_by(relay);
+    if (time >= least || !pays(time, direct)) return;
+    least = time;
+    best = relay;
+  };
+  for (const Relay& relay : relays_worth_trying(copies, profile, relays, max_slowdown))
+    if (size / relay.piece.count < Bytes{most_pieces} || relay.piece == pieces[std::size(pieces) - 1]) attempt(relay);
+  if (const Relay found = best; !found.through.empty())
+    for (const double factor : share_factors) attempt(with_shares_times(found, factor));
+  return best;
+}
+
+Profile with_relayed_link(const Profile& profile, std::span<const std::uint16_t> relays) {
+  constexpr RelayedCopies copies{.in = true};
+  constexpr Bytes large = 64_MiB;
+  constexpr Bytes larger = 512_MiB;
+  const auto time_of = [&](Bytes size) {
+    const Relay relay = fastest_relay(size, copies, profile, relays, {});
+    return std::pair{simulate(schedule_of_copy(size, copies, {}), profile).timeline.makespan,
+                     simulate(schedule_of_copy(size, copies, relay), profile).timeline.makespan};
+  };
+  const auto [own, together] = time_of(large);
+  const auto [own_of_larger, together_of_larger] = time_of(larger);
+  const double faster = (own_of_larger - own) / (together_of_larger - together);
+  Profile result = profile;
+  for (LinkModel& link : result.links) {
+    if (link.gpu != 0) continue;
+    for (Interval<PerByte>* rate : {&link.h2d.per_byte, link.h2d.duplex ? &link.h2d.duplex->per_byte : nullptr})
+      if (rate != nullptr)
+        *rate = {PerByte{rate->value.seconds / faster}, PerByte{rate->low.seconds / faster},
+                 PerByte{rate->high.seconds / faster}};
+  }
+  return result;
+}
+
+bool pays(Seconds relayed, Seconds direct) {
+  constexpr double least_share = 0.1;
+  constexpr Seconds least = microseconds(20);
+  return direct - relayed > std::max(direct * least_share, least);
+}
+
+std::string cost_of_relaying(const RelayedCopies& copies, const Profile& profile, const Relay& relay) {
+  std::vector<std::string> gpus;
+  double most = 0;
+  for (const RelayShare& one : relay.through) {
+    gpus.push_back(std::to_string(one.gpu));
+    most = std::max(most, slowdown_of_relaying(copies, profile, one.gpu).value_or(0));
+  }
+  if (gpus.empty()) return {};
+  const std::uint64_t directions = (copies.in ? 1u : 0u) + (copies.out ? 1u : 0u);
+  return fmt::format(
+      "copies also go over the link{} of GPU {}, which gives {} of its memory to them; a kernel there that waits for "
+      "its memory all the time takes up to {:.2g} % longer meanwhile",
+      gpus.size() == 1 ? "" : "s", fmt::join(gpus, " and GPU "), to_string(relay.piece * relay_slots * directions),
+      most * 100);
+}
+
+}  // namespace shiplap
