@@ -40,7 +40,7 @@ struct Copies : ::testing::Test {
 TEST_F(Copies, go_over_the_links_of_all_gpus_to_whichever_of_them) {
   Copier copier(node);
   for (const std::uint16_t gpu : {0, 1, 2}) {
-    const auto [in, out] = round_trip(copier, 16_MiB + 12345_B, gpu);
+    const auto [in, out] = round_trip(copier, 8_MiB + 12345_B, gpu);
     EXPECT_EQ(in.through.size(), 2u) << gpu;
     EXPECT_EQ(out.through.size(), 2u) << gpu;
     for (const RelayShare& one : in.through) EXPECT_NE(one.gpu, gpu);
@@ -55,11 +55,11 @@ TEST_F(Copies, of_every_size_arrive_whole_and_small_ones_over_their_own_link) {
 
 TEST_F(Copies, go_over_their_own_link_where_that_is_asked_for_or_others_would_lose_too_much) {
   Copier own(node, {.relays = std::vector<std::uint16_t>{}});
-  EXPECT_TRUE(round_trip(own, 16_MiB, 0).first.through.empty());
+  EXPECT_TRUE(round_trip(own, 8_MiB, 0).first.through.empty());
   Copier one(node, {.relays = std::vector<std::uint16_t>{2}});
-  EXPECT_EQ(round_trip(one, 16_MiB, 0).first.through.at(0).gpu, 2);
+  EXPECT_EQ(round_trip(one, 8_MiB, 0).first.through.at(0).gpu, 2);
   Copier careful(node, {.max_slowdown = 1e-6});
-  EXPECT_TRUE(round_trip(careful, 16_MiB, 0).first.through.empty());
+  EXPECT_TRUE(round_trip(careful, 8_MiB, 0).first.through.empty());
 }
 
 TEST_F(Copies, refuse_memory_that_no_copy_engine_reaches_and_say_what_to_do) {
@@ -78,10 +78,10 @@ TEST_F(Copies, refuse_memory_that_no_copy_engine_reaches_and_say_what_to_do) {
 }
 
 TEST_F(Copies, of_one_function_keep_what_they_need_in_the_thread) {
-  const Memory from = pinned(16_MiB);
-  const Memory there = on_gpu(16_MiB, 0);
-  EXPECT_FALSE(copy(node, there.data(), from.data(), 16_MiB, nullptr).through.empty());
-  EXPECT_FALSE(copy(node, from.data(), there.data(), 16_MiB, nullptr).through.empty());
+  const Memory from = pinned(8_MiB);
+  const Memory there = on_gpu(8_MiB, 0);
+  EXPECT_FALSE(copy(node, there.data(), from.data(), 8_MiB, nullptr).through.empty());
+  EXPECT_FALSE(copy(node, from.data(), there.data(), 8_MiB, nullptr).through.empty());
 }
 
 }  // namespace

@@ -76,7 +76,7 @@ TEST(Relays, are_chosen_within_two_per_cent_of_a_sweep_over_shares_pieces_and_ch
   const auto draw = [&](std::uint64_t below) {
     return std::uniform_int_distribution<std::uint64_t>(0, below - 1)(random);
   };
-  for (int number = 0; number < 6; ++number) {
+  for (int number = 0; number < 4; ++number) {
     const Bytes in = 1_MiB * (1 + draw(number % 2 == 0 ? 40 : 400));
     const Bytes out = 1_MiB * (1 + draw(number % 3 == 0 ? 4 : 200));
     const Job job = in_out_job(in, out, microseconds(static_cast<double>(1 + draw(8000))), 2048);

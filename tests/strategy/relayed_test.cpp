@@ -51,7 +51,7 @@ TEST(Relay, of_schedules_in_every_shape_is_sound_and_moves_every_byte_as_often_a
   for (const auto& roles : pinned_roles)
     for (Choice choice : all_shapes()) {
       for (const char* strategy : {"streams", "hybrid", "hybrid-mirror", "explicit"}) {
-        if (std::string_view(strategy) != "streams" && random() % 4 != 0) continue;
+        if (random() % (std::string_view(strategy) == "streams" ? 4 : 16) != 0) continue;
         choice.strategy = strategy;
         choice.relay = {};
         const Job job = job_with(roles);
@@ -69,7 +69,7 @@ TEST(Relay, of_schedules_in_every_shape_is_sound_and_moves_every_byte_as_often_a
         if (after.ops.size() > before.ops.size()) ++divided;
       }
     }
-  EXPECT_GT(divided, 500u);
+  EXPECT_GT(divided, 100u);
 }
 
 TEST(Relay, divides_the_bytes_by_the_shares_and_holds_four_pieces_in_each_direction) {
