@@ -8,7 +8,7 @@ import shiplap
 
 torch = pytest.importorskip("torch")
 import shiplap.torch  # noqa: E402
-from layered_models import Block, Drawn, Net, weights_of  # noqa: E402
+from layered_models import Drawn, Net, weights_of  # noqa: E402
 from shiplap import _torch_files  # noqa: E402
 
 
@@ -24,13 +24,13 @@ def mapped(model, path):
 def reads(monkeypatch):
     """Return a list of what is read from files: sizes."""
     sizes = []
-    preadv = os.preadv
+    read_file = _torch_files._core.read_file
 
-    def noted(number, buffers, offset):
-        sizes.append(len(buffers[0]))
-        return preadv(number, buffers, offset)
+    def noted(number, offset, path, address, size):
+        sizes.append(size)
+        read_file(number, offset, path, address, size)
 
-    monkeypatch.setattr(_torch_files.os, "preadv", noted)
+    monkeypatch.setattr(_torch_files._core, "read_file", noted)
     return sizes
 
 
@@ -164,14 +164,3 @@ def test_nothing_is_read_from_files_where_the_system_does_not_say_what_is_mapped
     x = torch.rand(3, 64)
     with torch.no_grad():
         assert torch.equal(model(x), resident(x))
-
-
-def test_large_weights_pass_through_the_slots_in_parts(node, tmp_path, monkeypatch):
-    monkeypatch.setattr(_torch_files, "_BYTES_OF_READ", 1000)
-    resident = torch.nn.Sequential(*(Block(64, 700) for _ in range(5))).eval()
-    model = mapped(resident, tmp_path / "weights.pt")
-    shiplap.torch.offload(model, weights_of(model) // 2, node=node, host_memory=0)
-    with torch.no_grad():
-        for _ in range(3):
-            x = torch.rand(2, 64)
-            assert torch.equal(model(x), resident(x))

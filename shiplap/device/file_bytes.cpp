@@ -27,13 +27,14 @@ void read_file(const FileBytes& file, Bytes begin, std::byte* to, Bytes length) 
   }
 }
 
-void require_read_by_host(const Schedule& schedule, BufferId buffer) {
+void require_read_by_host(const Schedule& schedule, const Bindings& bindings) {
+  if (bindings.files.empty()) return;
   for (std::uint32_t i = 0; i < schedule.ops.size(); ++i)
     for_each_access(schedule.ops[i], [&](const Region& region, AccessMode mode) {
-      if (region.buffer != buffer) return;
+      if (bindings.file_of(region.buffer.index()) == nullptr) return;
       if (mode == AccessMode::write || !std::holds_alternative<HostCopy>(schedule.ops[i].what))
         throw Error(fmt::format("{} accesses buffer {}, which is a file: only host copies read files",
-                                describe(schedule, OpId{i}), schedule.buffers[buffer.index()].name));
+                                describe(schedule, OpId{i}), schedule.buffers[region.buffer.index()].name));
     });
 }
 

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 
-#include "shiplap/core/id.hpp"
 #include "shiplap/core/units.hpp"
 #include "shiplap/device/bindings.hpp"
 
@@ -15,7 +14,7 @@ struct Schedule;
 /// position where the file cannot be read or ends before.
 void read_file(const FileBytes&, Bytes begin, std::byte* to, Bytes length);
 
-/// Throws Error unless all accesses to the buffer, which a file stands for, are reads by host copies.
-void require_read_by_host(const Schedule&, BufferId);
+/// Throws Error unless all accesses to buffers that files stand for are reads by host copies.
+void require_read_by_host(const Schedule&, const Bindings&);
 
 }  // namespace shiplap

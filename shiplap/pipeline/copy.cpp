@@ -25,6 +25,8 @@ namespace {
 constexpr std::size_t most_kept_sizes = 64;
 /// Smaller copies are not divided, and not even simulated: what starts the pieces takes longer than it saves.
 constexpr Bytes least_divided = 1_MiB;
+/// Null, cudaStreamLegacy and cudaStreamPerThread are no addresses.
+constexpr std::uintptr_t last_default_stream = 2;
 
 }  // namespace
 
@@ -34,8 +36,8 @@ struct Copier::Parts {
 
   /// Streams and rings of a route.
   struct Lane {
+    std::vector<Memory> rings;         // before the execution that may still use them
     std::unique_ptr<Execution> first;  // whose streams the others share
-    std::vector<Memory> rings;
   };
 
   /// A copy of a size that was prepared.
@@ -48,15 +50,20 @@ struct Copier::Parts {
 
   Parts(const Node& given, CopyOptions options)
       : node(given), device(device_of(given, "copies")), max_slowdown(options.max_slowdown) {
-    const std::uint32_t gpus = device.info().gpus;
-    SearchSpace space;
-    if (options.relays)
-      space.relays = *std::move(options.relays);
-    else
+    gpus = device.info().gpus;
+    if (options.relays) {
+      relays = *std::move(options.relays);
+      for (const std::uint16_t gpu : relays)
+        if (gpu >= gpus || std::ranges::count(relays, gpu) > 1)
+          throw UsageError(fmt::format("`relays` names GPU {}{}: {} has {} GPU{}, numbered from 0", gpu,
+                                       gpu < gpus ? " twice" : "", device.info().id, gpus, gpus == 1 ? "" : "s"));
+    } else {
+      // A GPU relays nothing for itself, so GPU 0 may be among them.
+      SearchSpace space;
       for (std::uint16_t gpu = 0; gpu < gpus; ++gpu) space.relays.push_back(gpu);
-    std::vector<std::string> said;
-    // A GPU relays nothing for itself, so GPU 0 may be among them.
-    relays = with_idle_relays(node, std::move(space), said).relays;
+      std::vector<std::string> said;
+      relays = with_idle_relays(node, std::move(space), said).relays;
+    }
     profile = std::make_shared<const Profile>(profile_of_gpus(node, gpus));
   }
 
@@ -67,6 +74,7 @@ struct Copier::Parts {
 
   Node node;
   MeasurableDevice& device;
+  std::uint32_t gpus = 1;
   std::optional<double> max_slowdown;
   std::vector<std::uint16_t> relays;
   std::shared_ptr<const Profile> profile;
@@ -83,14 +91,19 @@ Copier::Parts::Route Copier::Parts::route_of(const Schedule& schedule, bool in) 
 
 Copier::Parts::Ready Copier::Parts::prepare(const RelayedCopies& copies, Bytes size,
                                             const std::vector<std::byte*>& buffers) {
-  Ready made{.relay = fastest_relay(size, copies, *profile, relays, max_slowdown), .execution = {}, .buffers = buffers};
-  if (made.relay.through.empty() || device.is_virtual()) return made;
+  Ready made{.relay = {}, .execution = {}, .buffers = buffers};
+  if (size >= least_divided) made.relay = fastest_relay(size, copies, *profile, relays, max_slowdown);
+  if ((made.relay.through.empty() && gpus == 1) || device.is_virtual()) return made;
   const Schedule schedule = schedule_of_copy(size, copies, made.relay);
   Lane& lane = lanes[route_of(schedule, copies.in)];
   for (std::size_t b = made.buffers.size(); b < schedule.buffers.size(); ++b) {
     const std::size_t ring = b - buffers.size();
-    if (ring == lane.rings.size())
-      lane.rings.push_back(device.allocate(schedule.buffers[b].place, MemoryKind::device, most_relay_ring));
+    if (ring == lane.rings.size()) try {
+        lane.rings.push_back(device.allocate(schedule.buffers[b].place, MemoryKind::device, most_relay_ring));
+      } catch (const Error&) {  // that GPU is full: the others are left
+        std::erase(relays, schedule.buffers[b].place.index);
+        return prepare(copies, size, buffers);
+      }
     made.buffers.push_back(lane.rings[ring].data());
   }
   const Bindings bindings{.buffers = made.buffers, .kernels = {}};
@@ -151,11 +164,13 @@ Relay Copier::copy(void* destination, const void* source, Bytes size, void* stre
     return Relay{};
   };
   const bool is_virtual = p.device.is_virtual();
-  if (!is_virtual && (size < least_divided || p.relays.empty() || p.device.is_capturing(stream))) return plain();
+  // A default stream is that of the current GPU, which `enqueue` knows and a plain copy does not.
+  const bool is_default = p.gpus > 1 && reinterpret_cast<std::uintptr_t>(stream) <= last_default_stream;
+  if (!is_virtual && ((size < least_divided && !is_default) || p.device.is_capturing(stream))) return plain();
   const Parts::Ready& ready = p.ready(copies, size, {host, gpu});
   if (is_virtual)
     Prepared(p.device, schedule_of_copy(size, copies, ready.relay), {host, gpu}, KernelBinding{}).run();
-  else if (ready.execution == nullptr)
+  else if (ready.relay.through.empty() && !is_default)
     return plain();
   else
     ready.execution->enqueue(stream);

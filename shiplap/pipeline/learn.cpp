@@ -107,8 +107,9 @@ void require_usable_on_gpu(const Job& job, const Array& array) {
 }  // namespace
 
 SearchSpace with_idle_relays(const Node& node, SearchSpace space, std::vector<std::string>& said) {
-  if (space.relays.empty() || !node.has_gpu()) return space;
+  if (space.relays.empty() || node.device == nullptr) return space;
   require_gpus(node.device->info(), gpus_of(space));
+  if (!node.has_gpu()) return space;
   std::erase_if(space.relays, [&](std::uint16_t gpu) {
     // How busy the GPU is says nothing of others, because this program may have used it a moment ago.
     const std::vector<std::string> others = possible_work_of_others({.gpu = node.device->load(gpu)});

@@ -37,6 +37,9 @@ void require_valid(const PlanOptions& options) {
   if (!options.space.relays.empty() && options.space.gpus > 1)
     throw UsageError("`relays` and `gpus`: GPUs that share a job use all of their links themselves; leave one out");
   for (const std::uint16_t gpu : options.space.relays)
+    if (std::ranges::count(options.space.relays, gpu) > 1)
+      throw UsageError(fmt::format("`relays` names GPU {} twice", gpu));
+  for (const std::uint16_t gpu : options.space.relays)
     if (gpu == 0 || gpu >= most_gpus)
       throw UsageError(
           fmt::format("`relays` names GPU {}: name GPUs 1 to {}, beside GPU 0 of the job", gpu, most_gpus - 1));

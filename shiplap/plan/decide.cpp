@@ -71,9 +71,11 @@ Decision decide(const Profile& profile, const Facts& facts, const DecisionOption
     if (!options.may_pin || array_memory(decision.job) != ArrayMemory::pageable || !allows_pinned(options.space)) throw;
     refusal = error.what();
     try {
-      decision.ranking = rank(
-          decision.job, profile, decision.limits,
-          {.closed_forms = options.space.closed_forms, .gpus = options.space.gpus, .relays = options.space.relays});
+      decision.ranking = rank(decision.job, profile, decision.limits,
+                              {.closed_forms = options.space.closed_forms,
+                               .gpus = options.space.gpus,
+                               .relays = options.space.relays,
+                               .max_slowdown = options.space.max_slowdown});
     } catch (const Unsupported&) {
       throw Unsupported(refusal);
     }

@@ -91,7 +91,8 @@ MemoryChoice choose_memory(const Job& job, const Profile& profile, const Limits&
                            .fewer_calls = space.fewer_calls,
                            .closed_forms = space.closed_forms,
                            .gpus = space.gpus,
-                           .relays = space.relays};
+                           .relays = space.relays,
+                           .max_slowdown = space.max_slowdown};
     choice.pinned = rank(with_pinned_chunks(job), profile, limits, allows_pinned(space) ? space : open);
   } catch (const Unsupported& reason) {
     why_not = reason.what();

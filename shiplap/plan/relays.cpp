@@ -85,6 +85,9 @@ std::vector<Relay> relays_worth_trying(const RelayedCopies& copies, const Profil
 }
 
 Relay with_shares_times(Relay relay, double factor) {
+  double sum = 0;
+  for (const RelayShare& one : relay.through) sum += one.share * factor;
+  if (!(sum < 1)) return relay;
   for (RelayShare& one : relay.through) one.share *= factor;
   return relay;
 }

@@ -44,7 +44,8 @@ std::optional<double> slowdown_of_relaying(const RelayedCopies&, const Profile&,
 std::vector<Relay> relays_worth_trying(const RelayedCopies&, const Profile&, std::span<const std::uint16_t> relays,
                                        std::optional<double> max_slowdown);
 
-/// The same with other shares: those of all relaying GPUs multiplied by `factor`.
+/// The same with other shares: those of all relaying GPUs multiplied by `factor`, as long as bytes are left to the own
+/// link.
 Relay with_shares_times(Relay, double factor);
 /// Factors by which the share of the link may be too large or too small: pieces have costs of their own.
 inline constexpr double share_factors[]{0.9, 0.94, 0.97, 0.985, 1.015, 1.03};

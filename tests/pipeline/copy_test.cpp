@@ -75,6 +75,8 @@ TEST_F(Copies, refuse_memory_that_no_copy_engine_reaches_and_say_what_to_do) {
   EXPECT_THAT(refusal(gpu.data(), gpu.data()), HasSubstr("from GPU to GPU"));
   EXPECT_THAT(refusal(nullptr, host.data()), HasSubstr("null"));
   EXPECT_THROW(Copier(node_of(linked_gpus(2))), UsageError) << "no device";
+  for (const std::vector<std::uint16_t>& relays : {std::vector<std::uint16_t>{3}, {1, 1}})
+    EXPECT_THROW(Copier(node, {.relays = relays}), UsageError) << relays.front();
 }
 
 TEST_F(Copies, of_one_function_keep_what_they_need_in_the_thread) {

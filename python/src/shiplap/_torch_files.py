@@ -44,7 +44,7 @@ class FilePart:
 
     def at(self, begin: int) -> tuple[int, int, str]:
         """Return the open file, the position of a byte of the tensor in it, and its path."""
-        return self.file.number, self.offset + begin, self.file.path
+        return self.file.number, self.offset + begin, os.fsencode(self.file.path).decode("utf-8", "replace")
 
     def is_unchanged(self, tensor: Tensor) -> bool:
         """Whether the mapped pages are still those of the file."""

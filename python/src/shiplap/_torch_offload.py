@@ -425,6 +425,11 @@ class Offloaded:
             layer.fetched = 0
             layer.own_place = None
             self._look_at_ring(layer, self._ring)
+            for ahead in self._layers:  # as for this one, so that none fails when the file is back
+                wait(ahead.readings)
+                if any(reading.exception() is not None for reading in ahead.readings):
+                    ahead.fetched = 0
+                    ahead.readings = []
             raise
 
     def _leave(self, layer: Layer, result: Any, _: bool) -> Any:
@@ -521,7 +526,12 @@ class Offloaded:
             if self._on_gpu:
                 layer.own_place.record_stream(self._copies)
                 self._copies.wait_stream(self._stream())  # somebody may have had this memory
-            self._copy(layer, 0, layer.own_place, is_last=True)
+            try:
+                self._copy(layer, 0, layer.own_place, is_last=True)
+            except BaseException:
+                layer.own_place = None
+                self._look_at_ring(layer, self._ring)
+                raise
             layer.fetched = len(layer.pieces)
             layer.versions = layer.current_versions()
             return
@@ -541,9 +551,9 @@ class Offloaded:
         if self._on_gpu:
             for other in (*piece.beside, layer):
                 self._copies.wait_event(other.done)
-        layer.fetched += 1
         target = self._ring[piece.place : piece.place + piece.size]
-        self._copy(layer, piece.begin, target, layer.fetched == len(layer.pieces))
+        self._copy(layer, piece.begin, target, layer.fetched + 1 == len(layer.pieces))
+        layer.fetched += 1
 
     def _copy(self, layer: Layer, begin: int, target: Tensor, is_last: bool) -> None:
         """Copy the streamed weights of a layer from `begin` on, as many as there is room for."""

@@ -40,8 +40,10 @@ void CudaExecution::require_runnable(const RunOptions& options) const {
 }
 
 CudaExecution::~CudaExecution() {
-  if (!in_flight_) return;
+  if (!in_flight_ && !enqueued_) return;
   const CallersGpu callers(api_);
+  wait_for_enqueued();
+  if (!in_flight_) return;
   static_cast<void>(api_.set_device(gpus_.gpus.front()));
   abandon(Deadline{});  // the destructor waits without limit
 }

@@ -189,6 +189,8 @@ class CudaExecution final : public Execution {
 
   // A run in a stream of the caller, in execution_enqueue.cpp.
   void require_enqueueable(cudaStream_t) const;
+  /// Waits for the end of what was enqueued.
+  void wait_for_enqueued() noexcept;
 
   // A run that the caller captures, in execution_capture.cpp.
   class CapturedAgent;
@@ -273,6 +275,7 @@ class CudaExecution final : public Execution {
   };
   RunOptions options_;                               ///< options of the current run
   Deadline deadline_;                                ///< time limit of the current run
+  bool enqueued_ = false;                            ///< a run was enqueued in a stream of the caller
   bool in_flight_ = false;                           ///< a run was submitted and has not been waited for
   bool overdue_ = false;                             ///< the run in flight has passed its time limit
   std::chrono::steady_clock::time_point began_;      ///< time of the first call of the current run

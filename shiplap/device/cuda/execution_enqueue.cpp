@@ -1,6 +1,9 @@
 // Runs that are enqueued in a stream of the caller. The host makes all calls and waits for none of them.
 #include <fmt/format.h>
 
+#include <optional>
+#include <utility>
+
 #include "shiplap/core/error.hpp"
 #include "shiplap/device/bindings.hpp"
 #include "shiplap/device/cuda/callers_gpu.hpp"
@@ -46,22 +49,36 @@ void CudaExecution::enqueue(void* stream) {
   const auto wait_for = [&](cudaStream_t waiting, cudaEvent_t event) {
     check(api_, api_.stream_wait_event(waiting, event, 0), "cudaStreamWaitEvent", while_enqueuing);
   };
-  // An event is recorded in streams of the GPU that it was made on.
+  // An event is recorded in streams of the GPU that it was made on. A default stream is that of the current context.
   check(api_, api_.select_gpu_of(origin), "cuStreamGetCtx", while_enqueuing);
+  void* context_of_origin = nullptr;
+  check(api_, api_.current_context(&context_of_origin), "cuCtxGetCurrent", while_enqueuing);
   const Event begin = make_order_event(api_, while_enqueuing);
   check(api_, api_.event_record(begin.get(), origin), "cudaEventRecord", while_enqueuing);
-  for (cudaStream_t used : used_handles_) wait_for(used, begin.get());
-  std::optional<int> selected;
-  for (const Command& command : commands_.front()) {
-    if (selected != command.gpu) select(selected.emplace(command.gpu));
-    const char* call = "";
-    if (const cudaError_t error = issue(command, call); error != cudaSuccess) fail(command, error, call);
+  enqueued_ = true;
+  try {
+    for (cudaStream_t used : used_handles_) wait_for(used, begin.get());
+    std::optional<int> selected;
+    for (const Command& command : commands_.front()) {
+      if (selected != command.gpu) select(selected.emplace(command.gpu));
+      const char* call = "";
+      if (const cudaError_t error = issue(command, call); error != cudaSuccess) fail(command, error, call);
+    }
+    // What comes later in the streams of the execution comes after the whole run, as in that of the caller.
+    for (const Event& end : end_marks_)
+      for (cudaStream_t used : used_handles_) wait_for(used, end.get());
+    check(api_, api_.set_context(context_of_origin), "cuCtxSetCurrent", while_enqueuing);
+    for (const Event& end : end_marks_) wait_for(origin, end.get());
+  } catch (...) {  // nothing of the caller waits for what was enqueued
+    wait_for_enqueued();
+    throw;
   }
-  // What comes later in the streams of the execution comes after the whole run, as in that of the caller.
-  for (const Event& end : end_marks_) {
-    wait_for(origin, end.get());
-    for (cudaStream_t used : used_handles_) wait_for(used, end.get());
-  }
+}
+
+void CudaExecution::wait_for_enqueued() noexcept {
+  if (!std::exchange(enqueued_, false)) return;
+  for (cudaStream_t used : used_handles_) static_cast<void>(api_.stream_synchronize(used));
+  static_cast<void>(api_.get_last_error());
 }
 
 void CudaExecution::rebind(const Bindings& bindings) {

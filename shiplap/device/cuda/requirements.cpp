@@ -42,13 +42,11 @@ void require_fitting(const Schedule& schedule, const Bindings& bindings, const G
     throw Error(fmt::format("the schedule has {} buffers and {} kernels, and {} and {} are bound",
                             schedule.buffers.size(), schedule.kernels.size(), bindings.buffers.size(),
                             bindings.kernels.size()));
+  require_read_by_host(schedule, bindings);
   for (std::size_t i = 0; i < bindings.buffers.size(); ++i) {
     const Buffer& buffer = schedule.buffers[i];
     if (buffer.size.count == 0 || is_allocated_by_op(schedule, BufferId{static_cast<std::uint32_t>(i)})) continue;
-    if (bindings.file_of(i) != nullptr) {
-      require_read_by_host(schedule, BufferId{static_cast<std::uint32_t>(i)});
-      continue;
-    }
+    if (bindings.file_of(i) != nullptr) continue;
     if (bindings.buffers[i] == nullptr) throw Error(fmt::format("no memory is bound to buffer {}", buffer.name));
     const bool pinned = is_pinned(buffer.memory);
     const bool managed = buffer.memory == MemoryKind::managed;

@@ -326,12 +326,9 @@ class VirtualDevice : public MeasurableDevice {
       throw Error(fmt::format("{}: the schedule has {} buffers and {} kernels, the bindings {} and {}", id_,
                               schedule.buffers.size(), schedule.kernels.size(), bindings.buffers.size(),
                               bindings.kernels.size()));
-    for (std::size_t b = 0; b < schedule.buffers.size(); ++b) {
-      if (bindings.file_of(b) != nullptr)
-        require_read_by_host(schedule, BufferId{static_cast<std::uint32_t>(b)});
-      else
-        require_as_claimed(schedule.buffers[b], bindings.buffers[b]);
-    }
+    require_read_by_host(schedule, bindings);
+    for (std::size_t b = 0; b < schedule.buffers.size(); ++b)
+      if (bindings.file_of(b) == nullptr) require_as_claimed(schedule.buffers[b], bindings.buffers[b]);
     for (std::size_t k = 0; k < schedule.kernels.size(); ++k)
       if (!bindings.kernels[k].host)
         throw Unsupported(fmt::format("{}: kernel {} has no host version to run here", id_, schedule.kernels[k]));

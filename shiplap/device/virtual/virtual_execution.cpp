@@ -222,6 +222,14 @@ std::optional<Seconds> VirtualExecution::perform(OpId id) const {
   return std::nullopt;
 }
 
+void VirtualExecution::rebind(const Bindings& bindings) {
+  if (submitted_) throw Unsupported("a run is in flight: wait for it before its memory changes");
+  for (const Op& op : schedule_.ops)
+    if ((!std::holds_alternative<Copy>(op.what) && !std::holds_alternative<HostCopy>(op.what)) || op.batched)
+      throw Unsupported("only copies that are submitted one by one get other memory: prepare another execution");
+  bindings_ = bindings;
+}
+
 void VirtualExecution::move(const Op& op) const {
   const auto copied = [&](const auto& copy) { std::memcpy(at(copy.to), at(copy.from), copy.from.length.count); };
   if (const auto* copy = std::get_if<Copy>(&op.what))

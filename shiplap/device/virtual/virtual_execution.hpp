@@ -62,7 +62,7 @@ class VirtualExecution final : public Execution {
 
   void submit(const RunOptions&) override;
   RunResult wait() override;
-  void rebind(const Bindings& bindings) override { bindings_ = bindings; }
+  void rebind(const Bindings&) override;
   const Schedule& schedule() const { return schedule_; }
   /// Whether a run is in flight that other executions in the same streams cannot see, because it was submitted before
   /// the streams were shared.

@@ -91,13 +91,42 @@ TEST_F(EnqueuedRun, goes_to_other_memory_when_it_is_bound_anew) {
 TEST_F(EnqueuedRun, leaves_the_callers_gpu_as_it_was_and_nothing_behind) {
   execution->enqueue(stream.get());
   const int before = fake_cuda().live();
-  execution->enqueue(nullptr);
   ASSERT_EQ(api.set_device(1), cudaSuccess);
   execution->enqueue(stream.get());
+  execution->enqueue(nullptr);
   EXPECT_EQ(fake_cuda().live(), before);
   void* context = nullptr;
   ASSERT_EQ(api.current_context(&context), cudaSuccess);
   EXPECT_EQ(context, reinterpret_cast<void*>(std::intptr_t{2})) << "that of GPU 1";
+}
+
+// A default stream is that of the GPU that is current when it is used, and relaying makes others current meanwhile.
+TEST_F(EnqueuedRun, is_between_work_of_the_default_stream_of_the_callers_gpu) {
+  for (const int gpu_of_caller : {0, 1}) {
+    fake_cuda().calls.clear();
+    ASSERT_EQ(api.set_device(gpu_of_caller), cudaSuccess);
+    execution->enqueue(nullptr);
+    unsigned joins = 0;
+    for (const auto& one : fake_cuda().calls)
+      if (one.stream == nullptr && (one.name == "stream_wait_event" || one.name == "event_record")) {
+        EXPECT_EQ(one.gpu, gpu_of_caller) << one.name;
+        ++joins;
+      }
+    EXPECT_GE(joins, 2u);
+  }
+}
+
+TEST_F(EnqueuedRun, waits_for_what_it_has_enqueued_when_a_call_fails_and_before_it_goes) {
+  fake_cuda().fail_name = "memcpy_async";
+  fake_cuda().fail_at = 3;
+  EXPECT_THROW(execution->enqueue(stream.get()), Error);
+  fake_cuda().fail_name.clear();
+  fake_cuda().fail_at = -1;
+  EXPECT_GT(fake_cuda().count("stream_synchronize"), 0u);
+  execution->enqueue(stream.get());
+  fake_cuda().calls.clear();
+  execution = nullptr;
+  EXPECT_GT(fake_cuda().count("stream_synchronize"), 0u);
 }
 
 TEST_F(EnqueuedRun, names_the_call_that_failed_and_can_be_enqueued_again) {

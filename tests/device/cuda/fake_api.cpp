@@ -35,6 +35,8 @@ constexpr int none_selected = -1;
 thread_local int selected = none_selected;
 /// Without a context the runtime takes GPU 0.
 int current_gpu() { return std::max(0, selected); }
+/// The GPU of a stream. The default stream is that of the current GPU.
+int gpu_of_stream(const void* stream) { return stream == nullptr ? current_gpu() : device_of[stream]; }
 std::uintptr_t next_handle = 0;
 float clock_ms = 0;
 const volatile std::uint32_t* gate = nullptr;
@@ -101,7 +103,7 @@ bool needs_context(std::string_view name) {
 cudaError_t call(const char* name, const void* stream = nullptr, const void* event = nullptr) {
   const std::lock_guard lock(guard);
   FakeCuda& f = fake_cuda();
-  f.calls.push_back({name, stream, event});
+  f.calls.push_back({name, stream, event, selected});
   if (selected == none_selected && needs_context(name)) {
     f.made_contexts.push_back(name);
     selected = 0;
@@ -410,7 +412,7 @@ void fake_work(Api& api) {
   };
   api.event_record = [](cudaEvent_t event, cudaStream_t stream) {
     const std::lock_guard lock(guard);
-    if (device_of[event] != device_of[stream]) return refuse(cudaErrorInvalidResourceHandle);
+    if (device_of[event] != gpu_of_stream(stream)) return refuse(cudaErrorInvalidResourceHandle);
     recorded[event] = ++clock_ms;
     if (is_captured(stream)) capture.events[event] = capture.streams[stream];
     return call("event_record", stream, event);
@@ -429,7 +431,7 @@ void fake_work(Api& api) {
   };
   api.launch_kernel = [](const void* kernel, dim3, dim3, void** arguments, std::size_t, cudaStream_t stream) {
     const std::lock_guard lock(guard);
-    if (device_of[stream] != current_gpu()) return refuse(cudaErrorInvalidResourceHandle);
+    if (gpu_of_stream(stream) != current_gpu()) return refuse(cudaErrorInvalidResourceHandle);
     const cudaError_t error = call("launch_kernel", stream);
     if (error == cudaSuccess && is_captured(stream)) ++capture.kernels;
     if (error == cudaSuccess) perform(kernel, arguments);

@@ -21,6 +21,7 @@ struct FakeCuda {
     std::string name;
     const void* stream = nullptr;
     const void* event = nullptr;
+    int gpu = -1;  ///< that was current; −1: the thread had no context
   };
 
   // What to do.
