@@ -25,8 +25,8 @@ struct CopyOptions {
 
 /// Copies between pinned host memory and GPUs of a node. A copy is divided among the link of its GPU and those of
 /// others where the profile of the node predicts that this is faster. It keeps what it has prepared for the sizes that
-/// were copied last, and on each relaying GPU at most 32 MiB for each direction of each GPU and each number of GPUs that
-/// relay. A GPU without that memory relays nothing. It must not be used by several threads at once.
+/// were copied last, and on each relaying GPU at most 32 MiB for each direction of each GPU and each number of GPUs
+/// that relay. A GPU without that memory relays nothing. It must not be used by several threads at once.
 class Copier {
  public:
   /// Keeps the node. Throws UsageError for a node without a device or without a profile, and for relays that the device
