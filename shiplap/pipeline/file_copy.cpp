@@ -14,6 +14,15 @@
 #include "shiplap/schedule/schedule.hpp"
 
 namespace shiplap {
+
+/// The sizes of the pieces, and the GPU: copies that differ in nothing else use one execution.
+struct FileLayout {
+  std::uint16_t gpu = 0;
+  std::uint64_t whole = 0;               ///< number of pieces of `piece_size`, which come first
+  std::vector<std::uint64_t> smaller{};  ///< sizes of the others
+  friend auto operator<=>(const FileLayout&, const FileLayout&) = default;
+};
+
 namespace {
 
 constexpr Bytes piece_size = 1_MiB;
@@ -28,14 +37,6 @@ struct FilePiece {
   FileBytes from;
   std::byte* to = nullptr;
   Bytes size;
-};
-
-/// The sizes of the pieces, and the GPU: copies that differ in nothing else use one execution.
-struct FileLayout {
-  std::uint16_t gpu = 0;
-  std::uint64_t whole = 0;               ///< number of pieces of `piece_size`, which come first
-  std::vector<std::uint64_t> smaller{};  ///< sizes of the others
-  friend auto operator<=>(const FileLayout&, const FileLayout&) = default;
 };
 
 /// The pieces of a part. The last one of several is as large as the others, and begins before the end of the one

@@ -39,7 +39,7 @@ struct Copies : ::testing::Test {
 
 TEST_F(Copies, go_over_the_links_of_all_gpus_to_whichever_of_them) {
   Copier copier(node);
-  for (const std::uint16_t gpu : {0, 1, 2}) {
+  for (std::uint16_t gpu = 0; gpu < 3; ++gpu) {
     const auto [in, out] = round_trip(copier, 8_MiB + 12345_B, gpu);
     EXPECT_EQ(in.through.size(), 2u) << gpu;
     EXPECT_EQ(out.through.size(), 2u) << gpu;

@@ -84,7 +84,7 @@ TEST(Relay, divides_the_bytes_by_the_shares_and_holds_four_pieces_in_each_direct
   EXPECT_EQ(bytes.out.at(1), (16_KiB).count);
   EXPECT_EQ(bytes.out.at(3), (8_KiB).count);
   EXPECT_EQ(bytes.out.at(0), (40_KiB).count);
-  for (const std::uint16_t gpu : {1, 3}) EXPECT_EQ(memory_at(schedule, Place::gpu(gpu)), 1_KiB * 4 * 2);
+  for (const Place gpu : {Place::gpu(1), Place::gpu(3)}) EXPECT_EQ(memory_at(schedule, gpu), 1_KiB * 4 * 2);
 }
 
 TEST(Relay, leaves_a_copy_whose_share_is_no_whole_piece_to_its_own_link) {
