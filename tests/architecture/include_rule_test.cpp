@@ -92,7 +92,7 @@ TEST(IncludeRule, allows_what_the_table_allows) {
 }
 
 TEST(IncludeRule, allows_single_headers_of_a_room_that_is_closed_otherwise) {
-  EXPECT_THAT(violations("shiplap/workload/job.cpp", "#include \"shiplap/device/bindings.hpp\""), IsEmpty());
+  EXPECT_THAT(violations("shiplap/workload/job.cpp", "#include \"shiplap/device/kernel_binding.hpp\""), IsEmpty());
   EXPECT_THAT(violations("shiplap/workload/job.cpp", "#include \"shiplap/device/device.hpp\"").size(), 1u);
 }
 
