@@ -28,7 +28,7 @@ Seconds makespan(const Schedule& schedule, const Profile& profile) {
 // measured.
 constexpr Seconds unexplained = microseconds(5);
 constexpr double other_streams = 0.12;
-// Of copies that also go over the links of other GPUs, on nodes with two H200.
+// Errors of copies that also go over the links of other GPUs, on nodes with two H200.
 constexpr double relayed_copies = 0.07;
 constexpr Seconds unexplained_of_relays = microseconds(20);
 constexpr double unmeasured_zero_copy = 0.3;

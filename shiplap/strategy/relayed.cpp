@@ -71,8 +71,8 @@ class Relaying {
   /// Memory and streams of the pieces of one direction that go through one GPU.
   struct Path {
     BufferId ring;
-    StreamId link;  ///< of the copies over the link
-    StreamId peer;  ///< of the copies between the GPUs
+    StreamId link;  ///< for the copies over the link
+    StreamId peer;  ///< for the copies between the GPUs
     std::uint32_t pieces = 0;
   };
 
