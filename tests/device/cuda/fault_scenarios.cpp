@@ -14,6 +14,7 @@
 #include "shiplap/device/move_blocks.hpp"
 #include "shiplap/device/probe_kernel.hpp"
 #include "shiplap/device/stream_gap.hpp"
+#include "shiplap/plan/relays.hpp"
 #include "shiplap/profile/profile.hpp"
 #include "tests/device/cuda/fake_api.hpp"
 #include "tests/device/cuda/fault_memory.hpp"
@@ -235,6 +236,21 @@ void capture_a_run(MeasurableDevice& device, const Api& api) {
   const Graph owned(graph, Graph::deleter_type(api));
 }
 
+/// A copy over the links of two GPUs is enqueued in a stream of the caller.
+void enqueue_a_run(MeasurableDevice& device, const Api& api) {
+  const Schedule schedule = schedule_of_copy(64_KiB, {.in = true}, {.through = {{1, 0.5}}, .piece = 8_KiB});
+  std::vector<Memory> memory;
+  Bindings bindings;
+  for (const Buffer& buffer : schedule.buffers) {
+    memory.push_back(device.allocate(buffer.place, buffer.memory, buffer.size));
+    bindings.buffers.push_back(memory.back().data());
+  }
+  const auto execution = device.prepare(schedule, bindings);
+  const StreamHandle stream = make_stream(api, "an enqueued run");
+  execution->enqueue(stream.get());
+  check(api, api.stream_synchronize(stream.get()), "cudaStreamSynchronize", "an enqueued run");
+}
+
 }  // namespace
 
 std::vector<Scenario> fault_scenarios() {
@@ -260,6 +276,7 @@ std::vector<Scenario> fault_scenarios() {
            }},
       {.name = "pins_of_the_caller", .gpus = {0}, .work = pin_twice},
       {.name = "captured_run", .gpus = {0}, .work = capture_a_run},
+      {.name = "enqueued_run", .gpus = {0, 1}, .work = enqueue_a_run},
       {.name = "shared_streams", .gpus = {0}, .work = run_in_shared_streams},
       transfers("plain", {0}, {three_streams_inverting()}),
       {.name = "overdue", .gpus = {0}, .work = run_overdue},
