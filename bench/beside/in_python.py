@@ -158,9 +158,8 @@ def shiplap_ways(node, modules, work, arrays):
 
     options = {"device_memory": work.device_memory, "may_pin": False}
     if work.memory == "pageable":
-        options["race"] = (
-            1.0  # threads of the library call the kernel, and the prediction does not know what that costs
-        )
+        # Threads of the library call the kernel, and the prediction does not know what that costs.
+        options["race"] = 1.0
     ways = []
     if modules["CuPy"]:
         cupy = modules["CuPy"]

@@ -101,8 +101,8 @@ class Execution {
   /// and work that is enqueued there later begins when the run has ended. Nothing is observed, and the host waits for
   /// nothing. Access between GPUs stays on as long as the execution lives. Runs of executions that share streams follow
   /// each other, whichever streams of the caller they are enqueued in. Throws Unsupported for schedules in which the
-  /// host takes part, for a stream that is being captured, and on a device without CUDA streams. After an Error nothing
-  /// of the run is in flight, and some ops may have run.
+  /// host takes part, for a stream that is being captured, and on a device without CUDA streams. After an Error the
+  /// run has ended, and some of its ops may have run.
   virtual void enqueue(void* stream);
   /// From now on uses other bindings, which must fit the schedule as those before did: this is not checked. Throws
   /// Unsupported for a schedule that has other ops than single copies and host copies, and while a run is in flight.

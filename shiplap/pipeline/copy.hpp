@@ -29,8 +29,8 @@ struct CopyOptions {
 /// that relay. A GPU without that memory relays nothing. It must not be used by several threads at once.
 class Copier {
  public:
-  /// Keeps the node. Throws UsageError for a node without a device or without a profile, and for relays that the device
-  /// does not have.
+  /// Keeps the node. Throws UsageError for a node without a device or without a profile, and for relays that are
+  /// named twice or that the device lacks.
   explicit Copier(const Node&, CopyOptions = {});
   ~Copier();
   Copier(Copier&&) noexcept;

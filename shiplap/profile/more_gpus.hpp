@@ -21,8 +21,8 @@ std::uint32_t own_gpus(const Profile&);
 /// its first link. Throws UsageError for 0 GPUs and for more than `most_gpus`.
 Profile with_gpus(Profile, std::uint32_t gpus);
 
-/// A GPU of the profile. When the first GPU has the same name, its figures stand for those that the GPU itself lacks:
-/// of further GPUs of a node, their links are measured and not their kernels.
+/// A GPU of the profile. When the first GPU has the same name, its figures stand for those that the GPU itself lacks,
+/// because `measure` measures the links of further GPUs but not their kernels.
 GpuModel with_figures_of_first(const Profile&, std::size_t gpu);
 
 }  // namespace shiplap
