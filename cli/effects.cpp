@@ -167,7 +167,8 @@ void note_grid_without_effect(const EvaluateFlags& flags, bool is_virtual) {
         Axis{"--max-grid", !flags.max_grids.empty(), accesses_host,
              "no strategy of the grid has a kernel that accesses host memory"},
         Axis{"--threads", !flags.threads.empty(), uses_threads, "no strategy of the grid uses host threads"}})
-    if (given && std::ranges::none_of(strategies_of(flags), [&used = used](const Strategy* s) { return used(*s); }))
+    if (given &&
+        std::ranges::none_of(strategies_of(flags), [&is_used = used](const Strategy* s) { return is_used(*s); }))
       note_without_effect(flag, reason);
 }
 

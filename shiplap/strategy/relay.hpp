@@ -12,14 +12,14 @@ namespace shiplap {
 struct RelayShare {
   std::uint16_t gpu = 0;  ///< the GPU, as in Place::gpu
   double share = 0;       ///< part of the bytes of every copy that goes over its link, above 0
-  bool operator==(const RelayShare&) const = default;
+  friend bool operator==(const RelayShare&, const RelayShare&) = default;
 };
 
 /// How copies are divided among the link of their own GPU and those of other GPUs (relayed.hpp).
 struct Relay {
   std::vector<RelayShare> through{};  ///< the GPUs that relay; empty: every copy goes over the link of its own GPU
   Bytes piece{};                      ///< largest size of a piece
-  bool operator==(const Relay&) const = default;
+  friend bool operator==(const Relay&, const Relay&) = default;
 };
 
 }  // namespace shiplap
