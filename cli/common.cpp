@@ -20,7 +20,9 @@
 #include "shiplap/core/json.hpp"
 #include "shiplap/core/printable.hpp"
 #include "shiplap/core/temporary_file.hpp"
+#include "shiplap/pipeline/plan_view.hpp"
 #include "shiplap/plan/memory_choice.hpp"
+#include "shiplap/plan/search.hpp"
 #include "shiplap/profile/more_gpus.hpp"
 #include "shiplap/profile/profile.hpp"
 #include "shiplap/report/progress.hpp"
@@ -190,10 +192,9 @@ Workload workload_of(const WorkloadFlags& flags) {
 }
 
 std::uint32_t threads_of(const std::string& text) {
-  constexpr std::uint64_t most = 256;
   const std::uint64_t threads = parse_count(text, "--threads");
-  if (threads == 0 || threads > most)
-    throw UsageError(fmt::format("--threads {}: give 1 to {} threads, or auto", text, most));
+  if (threads == 0 || threads > most_threads)
+    throw UsageError(fmt::format("--threads {}: give 1 to {} threads, or auto", text, most_threads));
   return static_cast<std::uint32_t>(threads);
 }
 
@@ -213,8 +214,8 @@ void add_choice_flags(CLI::App& app, ChoiceFlags& flags) {
       ->type_name("N")
       ->capture_default_str();
   app.add_option("--layout", flags.layout,
-                 "streams: per-chunk, few (few:8), three, or auto, which takes per-chunk up to 32 streams; older GPUs "
-                 "emulated, submitted breadth-first: one-engine, implicit-sync")
+                 "streams: per-chunk, few (few:8) or three (auto, unless a race finds another); older GPUs emulated, "
+                 "submitted breadth-first: one-engine, implicit-sync")
       ->type_name("L")
       ->capture_default_str();
   app.add_option("--order", flags.order, "order of submission: depth, breadth, or auto")
@@ -239,9 +240,13 @@ void add_choice_flags(CLI::App& app, ChoiceFlags& flags) {
                  "host threads each way (staged), or that touch the results (managed), or auto")
       ->type_name("N")
       ->capture_default_str();
+  declare_file(app.add_option("--saved", flags.saved,
+                              "the plan that `plan --json` wrote, whose choice is taken without a search")
+                   ->type_name("FILE"),
+               FileUse::read);
   put_into_group(app, "Choices of the plan",
                  {"--ramp", "--max-grid", "--layout", "--order", "--graph", "--batched", "--relay", "--device-memory",
-                  "--threads"});
+                  "--threads", "--saved"});
 }
 
 void add_use_flags(CLI::App& app, UseFlags& flags) {
@@ -288,17 +293,34 @@ SearchSpace space_of(const ChoiceFlags& flags, const Job& job) {
   return space;
 }
 
+/// The options of the saved plan. Throws UsageError for flags that choose something else.
+PlanOptions saved_options(const ChoiceFlags& flags, const Job& job) {
+  for (const auto& [flag, given] : {std::pair{"--strategy", flags.strategy != "auto"},
+                                    {"--chunks", flags.chunks != "auto"},
+                                    {"--ramp", flags.ramp != "auto"},
+                                    {"--max-grid", flags.max_grid != "auto"},
+                                    {"--layout", flags.layout != "auto"},
+                                    {"--order", flags.order != "auto"},
+                                    {"--threads", flags.threads != "auto"},
+                                    {"--graph", flags.graph},
+                                    {"--batched", flags.batched},
+                                    {"--gpus", flags.gpus != 1},
+                                    {"--relay", flags.relays != 0}})
+    if (given) throw UsageError(fmt::format("--saved has the choice: leave {} out", flag));
+  return options_of(load_plan(flags.saved), job);
+}
+
 }  // namespace
 
 PlanOptions plan_options_of(const ChoiceFlags& choice, const UseFlags& use, const Job& job) {
-  PlanOptions options{.space = space_of(choice, job)};
+  PlanOptions options = choice.saved.empty() ? PlanOptions{.space = space_of(choice, job)} : saved_options(choice, job);
   if (!choice.device_memory.empty()) {
     options.device_memory = parse_bytes(choice.device_memory, "--device-memory");
     if (options.device_memory.count == 0) throw UsageError("--device-memory 0: give more than 0 bytes");
   }
   if (use.reuse > 1 && !has_pageable_chunks(job))
     throw UsageError("--reuse: no array of the workload is in pageable memory (--memory pageable)");
-  options.runs = use.reuse;
+  if (choice.saved.empty() || use.reuse > 1) options.runs = use.reuse;
   options.may_pin = !use.no_pin;
   options.check_reach = use.check_reach;
   if (!use.race.empty()) options.race = parse_seconds(use.race, "--race");

@@ -103,16 +103,10 @@ const std::vector<Switch>& switches() {
       {"submission: events", [](Profile& p) { p.submission.event_record.reset(), p.submission.event_wait.reset(); }},
       {"submission: copies of a batch", [](Profile& p) { p.submission.batched_copy.reset(); }},
       {"submission: graphs", [](Profile& p) { p.submission.graph_launch.reset(), p.submission.graph_op.reset(); }},
-      {"search: layouts", {}, [](SearchSpace& s) { s.layouts = {Layout::three}; }},
-      {"search: a few streams",
+      {"search: more layouts",
        {},
        [](SearchSpace& s) {
-         s.layouts = {Layout::three, Layout::per_chunk};
-       }},
-      {"search: a stream per chunk",
-       {},
-       [](SearchSpace& s) {
-         s.layouts = {Layout::three, Layout::few};
+         s.layouts = {Layout::three, Layout::few, Layout::per_chunk};
        }},
       {"search: orders", {}, [](SearchSpace& s) { s.orders = {IssueOrder::depth}; }},
       {"search: ramps", {}, [](SearchSpace& s) { s.ramps = {Ramp{}}; }},

@@ -31,6 +31,8 @@ void require_valid(const PlanOptions& options) {
   if (!std::isfinite(options.race.count()) || options.race < Seconds{0})
     throw UsageError(
         fmt::format("`race` {} s: the time for a race must be finite and at least 0", options.race.count()));
+  if (options.space.given && options.race > Seconds{0})
+    throw UsageError("`race` and a saved plan: nothing races where the choice is given; leave one out");
   if (options.space.gpus == 0) throw UsageError("`gpus` 0: a job runs on at least 1 GPU");
   if (options.space.gpus > most_gpus)
     throw UsageError(fmt::format("`gpus` is too large: a job is shared among at most {} GPUs", most_gpus));

@@ -26,6 +26,7 @@ struct Plan : Decision {
   /// `shiplap plan` prints it; with `all` also every candidate, where time is lost, and what is assumed. For a virtual
   /// device it ends with a line that says so.
   std::string explain(bool all = false) const;
+  std::string summary() const;  ///< what to do and what it gains, in the first sentence of `explain`
   /// The ranking as to_json(const Ranking&) writes it, with `shape`, `chosen`, `pins`, `pinning`, `memory` and `race`.
   Json to_json() const;
 };

@@ -1,7 +1,11 @@
 #include "shiplap/pipeline/plan_view.hpp"
 
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 
+#include "shiplap/core/error.hpp"
+#include "shiplap/core/json.hpp"
 #include "shiplap/core/record.hpp"
 #include "shiplap/plan/ranking_json.hpp"
 #include "shiplap/profile/enum_names.hpp"
@@ -66,6 +70,27 @@ void from_json(const JsonReader& json, PlanView& view) {
   json.at("bound").at("value").positive();
   json.at("chosen").at("predicted").at("value").positive();
 }
+
+PlanView load_plan(const std::filesystem::path& path) {
+  const Json json = read_json_file(path.string());
+  PlanView view;
+  from_json(JsonReader(json, path.string()), view);
+  return view;
+}
+
+PlanOptions options_of(const PlanView& saved, const Job& job) {
+  const Choice& choice = saved.chosen.choice;
+  if (saved.shape && (saved.shape->bytes_in != bytes_in(job) || saved.shape->bytes_out != bytes_out(job)))
+    throw UsageError(
+        fmt::format("the saved plan is for {} in and {} out, and {} has {} in and {} out: plan this job by itself",
+                    to_string(saved.shape->bytes_in), to_string(saved.shape->bytes_out), job.name,
+                    to_string(bytes_in(job)), to_string(bytes_out(job))));
+  PlanOptions options{.space = {.strategies = {choice.strategy}, .gpus = choice.gpus, .given = choice}};
+  for (const RelayShare& through : choice.relay.through) options.space.relays.push_back(through.gpu);
+  if (saved.memory) options.runs = saved.memory->runs;
+  return options;
+}
+
 Json json_schema(const PlanView&) {
   Json all = json_schema(Ranking{});
   const Json own = schema_of<PlanView>();

@@ -1,6 +1,7 @@
 // A plan as files have it and people see it.
 #pragma once
 
+#include <filesystem>
 #include <optional>
 
 #include "shiplap/core/json_forward.hpp"
@@ -44,6 +45,11 @@ Json json_schema(const JobShape&);             ///< JSON Schema of what to_json 
 Json to_json(const PlanView&);
 /// Reads the document. Throws Error that names the key.
 void from_json(const JsonReader&, PlanView&);
+/// Reads the file of a plan. Throws Error that names the file and the key.
+PlanView load_plan(const std::filesystem::path&);
+/// The options with which `plan` takes the choice of a saved plan instead of searching one: its times are predicted
+/// again, for the node and the job at hand. Throws UsageError when the saved plan is for a job with other sizes.
+PlanOptions options_of(const PlanView& saved, const Job&);
 Json json_schema(const PlanView&);  ///< the JSON Schema of the document
 
 }  // namespace shiplap

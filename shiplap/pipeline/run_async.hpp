@@ -1,7 +1,6 @@
 // Runs a prepared job in a thread of its own, in its turn within a stream of the caller.
 #pragma once
 
-#include <chrono>
 #include <future>
 #include <stop_token>
 #include <thread>
@@ -16,9 +15,9 @@ class Running {
   /// Waits for the end and returns what was observed. Can be called once. Throws what the run threw.
   RunResult wait() { return result_.get(); }
   /// Whether `wait` would return at once.
-  bool has_ended() const {
-    return !result_.valid() || result_.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
-  }
+  bool has_ended() const { return wait_for(Seconds{0}); }
+  /// Waits for the end, but for at most this time. Returns whether `wait` would return at once.
+  bool wait_for(Seconds time) const { return !result_.valid() || result_.wait_for(time) == std::future_status::ready; }
   /// Ends the run before its next chunk, or while it still waits for the work that the caller's stream holds; `wait`
   /// then throws Cancelled. Submitted chunks are finished, so the part of an output that belongs to a chunk is either
   /// complete or unchanged.

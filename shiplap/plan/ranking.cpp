@@ -61,6 +61,7 @@ std::vector<std::vector<Candidate>> best_of_each_strategy(const Job& job, const 
       continue;
     }
     if (!search.assumptions.empty()) into.assumptions = search.assumptions;
+    if (space.given) notes.push_back("the choice is given, and no other was searched");
     sort_by_preference(search.tried);
     if (const Candidate& first = search.tried.front(); first.predicted_by == PredictedBy::closed_form)
       notes.push_back(
@@ -175,6 +176,10 @@ Ranking rank(const Job& job, const Profile& profile, const Limits& limits, const
   if (space.gpus > most_gpus)
     throw UsageError(fmt::format("`gpus` is too large: a job is shared among at most {} GPUs", most_gpus));
   for (const std::string& name : space.strategies) find_strategy(name);
+  std::vector<std::uint32_t> threads = space.threads;
+  if (space.given) threads.push_back(space.given->threads);
+  if (!threads.empty() && std::ranges::max(threads) > most_threads)
+    throw UsageError(fmt::format("`threads` {}: give at most {}", std::ranges::max(threads), most_threads));
   require_plannable_size(job);
   Ranking result{
       .job = job.name,

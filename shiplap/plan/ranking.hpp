@@ -49,6 +49,7 @@ struct SearchSpace {
   /// Most time, as a fraction such as 0.05, that moving blocks may add to the time of the job's kernel while both run,
   /// and that relaying may add to a kernel on the relaying GPU that waits for its memory all the time.
   std::optional<double> max_slowdown{};
+  std::optional<Choice> given{};  ///< the only choice, such as that of a saved plan; nullopt: choices are searched
 
   /// Whether strategies, chunks, ramps, layouts, orders, grids or threads are given.
   bool is_restricted() const;
@@ -74,8 +75,6 @@ enum class PredictedBy : std::uint8_t {
 };
 /// The models that predict candidates with their names.
 EnumNames<PredictedBy> names_of(PredictedBy);
-/// The name of the model in files and tables: "simulation" or "closed form".
-std::string_view name_of(PredictedBy);
 
 /// One way to do the job, with its prediction.
 struct Candidate {
@@ -132,8 +131,6 @@ Ranking rank(const Job&, const Profile&, const SearchSpace& = {});
 Candidate predict(const Job&, const Profile&, const Choice&, const Limits& limits);
 /// Predicts under `limits_of(profile)`.
 Candidate predict(const Job&, const Profile&, const Choice&);
-/// Writes every field of the choice.
-Json to_json(const Choice&);
 /// Writes the candidate without its timeline.
 Json to_json(const Candidate&);
 /// Writes the ranking, with schema and version.

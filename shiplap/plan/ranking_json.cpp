@@ -26,7 +26,6 @@ struct StrategyName : Form<std::string> {
 }  // namespace
 
 EnumNames<PredictedBy> names_of(PredictedBy) { return predicted_by_names; }
-std::string_view name_of(PredictedBy model) { return enum_name(model); }
 
 template <class V, Like<Mover> R>
 void describe(V& v, R& mover) {

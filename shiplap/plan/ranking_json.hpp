@@ -12,6 +12,7 @@ Json to_json(const Mover&);
 
 /// Reads what to_json wrote. Throws Error that names the key.
 void from_json(const JsonReader&, Mover&);
+Json to_json(const Choice&);                      ///< writes every field of the choice
 void from_json(const JsonReader&, Choice&);       ///< see from_json(const JsonReader&, Mover&)
 void from_json(const JsonReader&, Candidate&);    ///< see from_json(const JsonReader&, Mover&)
 void from_json(const JsonReader&, KernelRates&);  ///< see from_json(const JsonReader&, Mover&)

@@ -16,10 +16,6 @@ namespace {
 
 constexpr std::uint64_t most_chunks_tried = 256;  // tried where the GPU's memory is no limit
 constexpr std::uint64_t chunks_on_gpu = 8;        // wanted on the GPU at a time where its memory is a limit
-// Pipelines of many streams are unsteady: on an H200 runs of the same schedule differ by up to 25 % with 128 streams at
-// 256 MiB in each direction, and by up to 19 % with 32 and 64 at 64 MiB (a sweep of 492 pipelines). Larger numbers are
-// used only when they are asked for.
-constexpr std::uint32_t most_streams = 32;
 // Most chunks of pageable memory that are tried.
 constexpr std::uint32_t most_staged_chunks = 1024;
 // Ramps of more chunks than this are tried only when they are asked for: they make the first and the last chunk
@@ -93,40 +89,13 @@ Search::Search(const Job& job, const Profile& profile, SearchSpace space, Limits
       most_chunks_(most_useful_chunks(job, limits_, space_.gpus)) {}
 
 void Search::run(const Strategy& strategy) {
+  if (space_.given) return try_choice(strategy, *space_.given);
   try_single_calls(strategy);
   if (has_blocks(job_))
     try_other_movers(strategy);
   else
     try_fewer_calls(strategy);
   try_relays(strategy);
-  leave_one_layout_of_one_chunk();
-}
-
-// In whatever streams a single chunk is, its ops follow each other: rows of a table that differ in nothing else are
-// one.
-void Search::leave_one_layout_of_one_chunk() {
-  const auto without_layout = [](Choice choice) {
-    choice.layout = {};
-    choice.streams = {};
-    choice.order = {};
-    return choice;
-  };
-  std::vector<Candidate> kept;
-  for (Candidate& candidate : tried) {
-    const bool is_one = candidate.choice.chunks == 1 && !is_emulated(candidate.choice.layout);
-    const auto same =
-        is_one ? std::ranges::find_if(kept,
-                                      [&](const Candidate& other) {
-                                        return !is_emulated(other.choice.layout) &&
-                                               without_layout(other.choice) == without_layout(candidate.choice);
-                                      })
-               : kept.end();
-    if (same == kept.end())
-      kept.push_back(std::move(candidate));
-    else if (time_of(candidate) < time_of(*same))
-      *same = std::move(candidate);
-  }
-  tried = std::move(kept);
 }
 
 void Search::try_single_calls(const Strategy& strategy) {
@@ -211,13 +180,15 @@ const std::vector<JobMovers>& Search::movers(const Choice& choice) {
 }
 
 void Search::try_pipelines(const Strategy& strategy) {
-  static const std::vector<Layout> all_layouts{Layout::three, Layout::few, Layout::per_chunk};
+  // No other layout was faster by more than a per mille, by simulation on any profile (bench/ablation). A race tries
+  // others.
+  static const std::vector<Layout> usual_layout{Layout::three};
   // Breadth-first submission matters where both directions share a copy engine. With two engines it is tried only when
   // it is asked for.
   const bool is_shared = profile_.gpus.front().copy_engines < 2;
   const std::vector<IssueOrder> usual =
       is_shared ? std::vector{IssueOrder::depth, IssueOrder::breadth} : std::vector{IssueOrder::depth};
-  for (const Layout layout : space_.layouts.empty() ? all_layouts : space_.layouts) {
+  for (const Layout layout : space_.layouts.empty() ? usual_layout : space_.layouts) {
     const std::vector<IssueOrder> orders = !space_.orders.empty() ? space_.orders
                                            : is_emulated(layout)  ? std::vector{IssueOrder::breadth}
                                                                   : usual;
@@ -230,7 +201,6 @@ void Search::try_pipelines(const Strategy& strategy) {
 void Search::try_pipelines(const Strategy& strategy, Layout layout, IssueOrder order) {
   const std::size_t first = tried.size();
   const auto attempt = [&](std::uint32_t chunks, const Ramp& ramp) {
-    if (layout == Layout::per_chunk && chunks > most_streams && space_.layouts.empty()) return;
     try_choice(strategy, {.strategy = std::string(strategy.name),
                           .chunks = chunks,
                           .ramp = ramp,

@@ -15,6 +15,9 @@ namespace shiplap {
 /// A plan is made for arrays of at most this size together: no host has more memory.
 inline constexpr Bytes most_planned = 1024_GiB * 1024;
 
+/// Most host threads of a choice in each direction.
+inline constexpr std::uint32_t most_threads = 256;
+
 /// A search simulates no further choice once it has simulated this many ops, which takes about half a second.
 inline constexpr std::size_t most_simulated_ops = std::size_t{1} << 19;
 
@@ -39,7 +42,6 @@ class Search {
   void try_fewer_calls(const Strategy&);
   void try_other_movers(const Strategy&);
   void try_relays(const Strategy&);
-  void leave_one_layout_of_one_chunk();
   std::vector<Choice> fastest(std::size_t count) const;
   const std::vector<JobMovers>& movers(const Choice&);
   void try_pipelines(const Strategy&);

@@ -381,7 +381,9 @@ Section plan_section(const PlanView& view, const std::string& source) {
 
 namespace shiplap {
 
-// Plan::explain is defined here because the pipeline must not include the report.
+// Plan::summary and Plan::explain are defined here because the pipeline must not include the report.
+std::string Plan::summary() const { return document::answer_of(plan_view(*this)).sentence; }
+
 std::string Plan::explain(bool all) const {
   using document::Detail;
   std::string text = document::text(document::plan_section(plan_view(*this)), {}, all ? Detail::all : Detail::figures);

@@ -43,6 +43,22 @@ TEST_F(Cli, plan_shares_a_job_among_gpus_and_run_needs_as_many) {
   EXPECT_EQ(run.at("choice").at("gpus"), 2);
 }
 
+TEST_F(Cli, run_takes_the_choice_of_a_saved_plan) {
+  const std::string workload = "saxpy:n=1Mi --device virtual:h200";
+  const Outcome made = shiplap("plan " + workload + " --strategy streams --chunks 5 --json");
+  const std::string file = write("plan.json", made.out);
+  const Json run = parsed(shiplap("run " + workload + " --saved " + file + " --json"));
+  EXPECT_EQ(run.at("verified"), true);
+  EXPECT_EQ(run.at("choice").at("chunks"), 5);
+  EXPECT_EQ(run.at("choice").at("ramp"), parsed(made).at("chosen").at("ramp"));
+  EXPECT_EQ(run.at("choice").at("batched"), parsed(made).at("chosen").at("batched"));
+  expect_refused(shiplap("run " + workload + " --saved " + file + " --chunks 4"), 64, {"--saved", "--chunks"});
+  expect_refused(shiplap("run saxpy:n=2Mi --device virtual:h200 --saved " + file), 64,
+                 {"saved plan", "saxpy:n=2097152"});
+  expect_refused(shiplap("tune " + workload + " --saved " + file), 64, {"--race"});
+  expect_refused(shiplap("run " + workload + " --saved " + file + ".gone"), 1, {".gone"});
+}
+
 TEST_F(Cli, plan_checks_the_reach_of_a_kernel_that_is_not_measured) {
   EXPECT_EQ(shiplap("plan saxpy:n=64Ki --device virtual:h200 --check-reach").code, 0);
   expect_refused(shiplap("plan saxpy:n=64Ki --profile h200 --check-reach"), 64, {"device"});
