@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "shiplap/core/formats.hpp"
+#include "shiplap/version.h"
 
 namespace shiplap::cli {
 namespace {

@@ -11,6 +11,13 @@ if(TARGET shiplap_cuda)
 endif()
 install(TARGETS ${exported} EXPORT shiplapTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(EXPORT shiplapTargets NAMESPACE shiplap:: DESTINATION ${package_dir})
+# CMake's --strip leaves archives as they are, whose lines for debuggers are most of an installation.
+install(CODE "if(CMAKE_INSTALL_DO_STRIP)
+  file(GLOB archives \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/libshiplap*.a\")
+  foreach(archive IN LISTS archives)
+    execute_process(COMMAND \"${CMAKE_STRIP}\" --strip-debug \"\${archive}\" COMMAND_ERROR_IS_FATAL ANY)
+  endforeach()
+endif()")
 # find_package finds the build folder too.
 export(TARGETS ${exported} shiplap_flags NAMESPACE shiplap:: FILE ${PROJECT_BINARY_DIR}/shiplapTargets.cmake)
 file(COPY ${PROJECT_SOURCE_DIR}/cmake/Findhwloc.cmake DESTINATION ${PROJECT_BINARY_DIR})
@@ -28,7 +35,7 @@ endif()
 # The insides of the devices are nobody's interface: the library is used through device/open. Nor is what the rows of the
 # measuring table are written with, nor the insides of the workloads.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/shiplap DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-        FILES_MATCHING PATTERN "*.hpp" PATTERN "shiplap.h" PATTERN "shiplap.f90" PATTERN "device/cuda" EXCLUDE PATTERN "device/virtual" EXCLUDE
+        FILES_MATCHING PATTERN "*.hpp" PATTERN "shiplap.h" PATTERN "version.h" PATTERN "shiplap.f90" PATTERN "device/cuda" EXCLUDE PATTERN "device/virtual" EXCLUDE
         PATTERN "shiplap/c" EXCLUDE PATTERN "measure/rows.hpp" EXCLUDE PATTERN "measure/block_points.hpp" EXCLUDE PATTERN "workload/built_in" EXCLUDE)
 
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/shiplapConfig.cmake.in

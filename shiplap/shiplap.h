@@ -27,6 +27,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "shiplap/version.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -42,7 +44,7 @@ typedef enum shiplap_status {
   SHIPLAP_USAGE = 64        /**< an argument is wrong */
 } shiplap_status;
 
-/** The version of the library, as in "0.1.0". */
+/** The version of the library, as in "0.1.0"; SHIPLAP_VERSION is that of the header. */
 const char* shiplap_version(void);
 /** Why the last call of this thread that failed did so, and what to do; "" before the first. Valid until the next call
     that fails. */

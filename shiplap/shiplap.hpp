@@ -21,6 +21,7 @@
 #include "shiplap/device/pinned_vector.hpp"
 #include "shiplap/pipeline/plan.hpp"
 #include "shiplap/pipeline/run.hpp"
+#include "shiplap/version.h"
 
 /// All that the library has. Errors are exceptions: see Error and those derived from it.
 namespace shiplap {}

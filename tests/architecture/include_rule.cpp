@@ -84,6 +84,8 @@ constexpr std::string_view opener = "shiplap/device/open.cpp";
 constexpr std::string_view umbrella = "shiplap/shiplap.hpp";
 /// For those that call C.
 constexpr std::string_view c_interface = "shiplap/shiplap.h";
+/// For everybody: it includes nothing.
+constexpr std::string_view version = "shiplap/version.h";
 
 /// Why a file outside the library may not include `name`, or "". The programs of the project share cli/, and only the
 /// program in experiments/program/ stands on both cli/ and experiments/.
@@ -160,6 +162,7 @@ std::string why_not(const std::string& path, const std::string& room, const std:
   const std::string target = room_of(name);
   if (name == umbrella) return room.empty() ? "" : "the rooms do not include what is made of them";
   if (name == c_interface) return room == "c" ? "" : "the rooms do not include what is made of them";
+  if (name == version) return {};
   if (target.empty()) return "no room of shiplap";
   // Each device is known to itself and to the opener alone: nothing that plans, reports or runs a command links CUDA.
   const bool is_device = target == "device/cuda" || target == "device/virtual";

@@ -217,6 +217,12 @@ TEST(CInterface, has_a_message_for_each_thread) {
   EXPECT_THAT(shiplap_message(), HasSubstr("no-such-gpu"));
 }
 
-TEST(CInterface, is_of_the_version_of_the_project) { EXPECT_STREQ(shiplap_version(), SHIPLAP_TESTED_VERSION); }
+TEST(CInterface, has_the_version_of_the_header_as_a_text_and_as_numbers) {
+  EXPECT_STREQ(shiplap_version(), SHIPLAP_VERSION);
+  EXPECT_EQ(std::string(SHIPLAP_VERSION), std::to_string(SHIPLAP_VERSION_MAJOR) + "." +
+                                              std::to_string(SHIPLAP_VERSION_MINOR) + "." +
+                                              std::to_string(SHIPLAP_VERSION_PATCH));
+  static_assert(SHIPLAP_VERSION_NUMBER >= 100);
+}
 
 }  // namespace
