@@ -92,12 +92,12 @@ KernelFunction kernel_of(PyObject* function) {
 
 void add(PyJob& self, std::string name, const std::string& role, std::uintptr_t address, std::uint64_t size,
          std::uint64_t element, std::uint64_t before, std::uint64_t after, nb::object mapping, nb::object owner,
-         bool on_gpu) {
+         const std::string& memory) {
   Array array{.name = std::move(name),
               .role = role_of(role),
               .size = Bytes{size},
               .element = Bytes{element},
-              .memory = on_gpu ? MemoryKind::device : MemoryKind::pinned,
+              .memory = memory == "device" ? MemoryKind::device : parse_array_memory(memory),
               .reach = {.before = before, .after = after, .elements = {}},
               .data = reinterpret_cast<std::byte*>(address)};
   if (!mapping.is_none()) array.reach.elements = mapping_of(self.hold(std::move(mapping)), array.name);
@@ -135,7 +135,7 @@ void bind_job(nb::module_& m) {
                           std::string name) { new (self) PyJob{.job = Job{.items = items, .name = std::move(name)}}; })
       .def("copy", [](const PyJob& self) { return self; })
       .def("add", &add, nb::arg("name"), nb::arg("role"), nb::arg("address"), nb::arg("size"), nb::arg("element"),
-           nb::arg("before"), nb::arg("after"), nb::arg("mapping").none(), nb::arg("owner").none(), nb::arg("on_gpu"))
+           nb::arg("before"), nb::arg("after"), nb::arg("mapping").none(), nb::arg("owner").none(), nb::arg("memory"))
       .def("make_blocks", &make_blocks, nb::arg("indices"), nb::arg("count"), nb::arg("width"), nb::arg("is_signed"),
            nb::arg("block"), nb::arg("pitch"), nb::arg("owner").none())
       .def("set_kernel", [](PyJob& self, nb::object f) { self.job.binding.cuda = kernel_of(self.hold(std::move(f))); })

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "binding/parts.hpp"
+#include "shiplap/version.h"
 
 namespace shiplap::python {
 

@@ -94,12 +94,17 @@ class WithoutGil {
   explicit WithoutGil(std::unique_ptr<T> object) : object_(std::move(object)) {}
   WithoutGil(WithoutGil&&) noexcept = default;
   WithoutGil& operator=(WithoutGil&&) = delete;
-  ~WithoutGil() {
+  ~WithoutGil() { close(); }
+  void close() {
     if (object_ == nullptr) return;
     const GilReleased released;
     object_.reset();
   }
-  T* operator->() const { return object_.get(); }
+  /// Throws UsageError when the object is closed.
+  T* operator->() const {
+    if (object_ == nullptr) throw UsageError("this object is closed: prepare the plan again");
+    return object_.get();
+  }
 
  private:
   std::unique_ptr<T> object_;

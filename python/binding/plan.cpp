@@ -5,16 +5,23 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <array>
+#include <exception>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "binding/parts.hpp"
+#include "shiplap/core/deadline.hpp"
 #include "shiplap/core/json.hpp"
+#include "shiplap/core/text_file.hpp"
 #include "shiplap/document/text.hpp"
+#include "shiplap/pipeline/plan_view.hpp"
 #include "shiplap/pipeline/run.hpp"
+#include "shiplap/pipeline/run_async.hpp"
 #include "shiplap/report/run_pictures.hpp"
 #include "shiplap/report/sections.hpp"
 #include "shiplap/report/svg.hpp"
@@ -36,6 +43,15 @@ struct PyPrepared {
   bool in_use = false;  ///< see SingleUse
 };
 
+/// A run in flight. It is the use of the prepared plan until somebody knows that it has ended.
+struct PyRun {
+  WithoutGil<Running> running;
+  std::unique_ptr<SingleUse> use;
+  std::optional<double> seconds{};
+  std::exception_ptr failure{};  ///< an error of the library
+  nb::object raised{};           ///< what Python raised; an exception_ptr of that can be thrown once
+};
+
 std::vector<nb::object>& held_of(PyPlan& plan) { return plan.job.held; }
 std::vector<nb::object>& held_of(PyPrepared& prepared) { return prepared.plan.job.held; }
 
@@ -51,24 +67,31 @@ struct PlanRequest {
   bool check_reach = false;
   std::optional<double> max_slowdown;
   bool quick = false;
+  std::string saved;  ///< the file of a plan whose choice is taken
 };
 
 PyPlan plan_of(const PyNode& node, const PyJob& job, const PlanRequest& request) {
-  PlanOptions options{.device_memory = Bytes{request.device_memory},
-                      .runs = request.runs,
-                      .may_pin = request.may_pin,
-                      .race = Seconds{request.race},
-                      .check_reach = request.check_reach,
-                      .quick = request.quick};
-  options.space.strategies = request.strategies;
-  options.space.chunks = request.chunks;
-  options.space.threads = request.threads;
-  options.space.gpus = request.gpus;
-  options.space.max_slowdown = request.max_slowdown;
+  PlanOptions options;
+  if (request.saved.empty()) {
+    options.space.strategies = request.strategies;
+    options.space.chunks = request.chunks;
+    options.space.threads = request.threads;
+    options.space.gpus = request.gpus;
+    options.space.max_slowdown = request.max_slowdown;
+  } else {
+    options = options_of(load_plan(request.saved), job.job);
+  }
+  options.device_memory = Bytes{request.device_memory};
+  options.runs = std::max(options.runs, request.runs);
+  options.may_pin = request.may_pin;
+  options.race = Seconds{request.race};
+  options.check_reach = request.check_reach;
+  options.quick = request.quick;
   PyPlan result{.node = node, .job = job, .plan = {}};
   if (node.device == nullptr)
     for (Array& array : result.job.job.arrays)
-      if (array.memory != MemoryKind::device) array.memory = kind_of(node, array.data, size_on_host(array));
+      if (array.memory != MemoryKind::device && array.data != nullptr)
+        array.memory = kind_of(node, array.data, size_on_host(array));
   with_python_errors([&] {
     const GilReleased released;
     result.plan = plan(node.node, result.job.job, options);
@@ -142,6 +165,59 @@ double seconds_of_run(PyPrepared& self, double limit) {
   return time.count();
 }
 
+PyRun run_in_background(PyPrepared& self, std::uintptr_t stream, double limit) {
+  auto use = std::make_unique<SingleUse>(self.in_use);
+  std::unique_ptr<Running> running;
+  with_python_errors([&] {
+    Prepared& prepared = *self.prepared.operator->();
+    const GilReleased released;
+    running = std::make_unique<Running>(
+        run_async(device_of(self.plan.node), prepared, reinterpret_cast<void*>(stream), {.limit = Seconds{limit}}));
+  });
+  return {.running = WithoutGil(std::move(running)), .use = std::move(use)};
+}
+
+bool has_ended(PyRun& self) {
+  const bool ended = self.running->has_ended();
+  if (ended) self.use.reset();
+  return ended;
+}
+
+/// Waits for the end, for at most `timeout` seconds, and returns the time of the run. Ctrl-C cancels the run.
+double result_of(PyRun& self, std::optional<double> timeout) {
+  if (self.failure) std::rethrow_exception(self.failure);
+  if (self.raised.is_valid()) {
+    PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(self.raised.ptr())), self.raised.ptr());
+    throw nb::python_error();
+  }
+  if (self.seconds) return *self.seconds;
+  const Seconds began = steady_time();
+  interruptible([&](const std::function<bool()>& stop) {
+    Seconds wait = milliseconds(10);
+    while (true) {
+      if (timeout) wait = std::min(wait, Seconds{*timeout} - (steady_time() - began));
+      if (self.running->wait_for(std::max(wait, Seconds{0}))) return true;
+      if (stop()) {
+        self.running->cancel();
+        timeout.reset();
+      } else if (timeout && steady_time() - began >= Seconds{*timeout}) {
+        throw TimedOut("the run has not ended after " + to_string(Seconds{*timeout}) + ", and goes on");
+      }
+    }
+  });
+  self.use.reset();
+  try {
+    self.seconds = with_python_errors([&] { return self.running->wait().timeline.makespan.count(); });
+  } catch (const nb::python_error& raised) {
+    self.raised = nb::borrow(raised.value());
+    throw;
+  } catch (...) {
+    self.failure = std::current_exception();
+    throw;
+  }
+  return *self.seconds;
+}
+
 }  // namespace
 
 void bind_plan(nb::module_& m) {
@@ -157,10 +233,16 @@ void bind_plan(nb::module_& m) {
       .def_rw("race", &PlanRequest::race)
       .def_rw("check_reach", &PlanRequest::check_reach)
       .def_rw("quick", &PlanRequest::quick)
+      .def_rw("saved", &PlanRequest::saved)
       .def_rw("max_slowdown", &PlanRequest::max_slowdown, nb::arg("value").none());
   nb::class_<PyPlan>(m, "Plan", nb::type_slots(Collected<PyPlan>::slots))
       .def("explain", [](const PyPlan& self, bool all) { return self.plan.explain(all); })
+      .def("summary", [](const PyPlan& self) { return self.plan.summary(); })
       .def("to_json", [](const PyPlan& self) { return json_text(self.plan.to_json()); })
+      .def("save",
+           [](const PyPlan& self, const std::string& path) {
+             write_file_atomically(path, json_text(self.plan.to_json(), 2) + "\n");
+           })
       .def("picture", &picture_of)
       .def("prepare", &prepare_plan)
       .def("for_job",
@@ -176,6 +258,12 @@ void bind_plan(nb::module_& m) {
       .def_prop_ro("choice", [](const PyPlan& self) { return to_string(self.plan.chosen.choice); });
   nb::class_<PyPrepared>(m, "Prepared", nb::type_slots(Collected<PyPrepared>::slots))
       .def("run", &seconds_of_run)
+      .def("start", &run_in_background, nb::keep_alive<0, 1>(), nb::arg("stream"), nb::arg("limit"))
+      .def("close",
+           [](PyPrepared& self) {
+             const SingleUse use(self.in_use);
+             self.prepared.close();
+           })
       .def("changed",
            [](PyPrepared& self, const std::string& name) { with_python_errors([&] { self.prepared->changed(name); }); })
       .def("fetch",
@@ -187,6 +275,10 @@ void bind_plan(nb::module_& m) {
              });
            })
       .def("check_kept", [](PyPrepared& self, bool on) { self.prepared->check_kept(on); });
+  nb::class_<PyRun>(m, "Run")
+      .def("done", &has_ended)
+      .def("result", &result_of, nb::arg("timeout").none())
+      .def("cancel", [](PyRun& self) { self.running->cancel(); });
   nb::class_<Report>(m, "Report")
       .def("to_json", [](const Report& self) { return json_text(self.to_json()); })
       .def("text", [](const Report& self) { return document::text(document::run_section(run_view(self))); })

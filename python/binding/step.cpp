@@ -122,6 +122,11 @@ void bind_step(nb::module_& m) {
       .def_prop_ro("predicted_high", [](const PyStepPlan& self) { return self.plan.predicted.high.count(); });
   nb::class_<PyPreparedStep>(m, "PreparedStep", nb::type_slots(Collected<PyPreparedStep>::slots))
       .def("run", &seconds_of_run)
+      .def("close",
+           [](PyPreparedStep& self) {
+             const SingleUse use(self.in_use);
+             self.prepared.close();
+           })
       .def("changed", [](PyPreparedStep& self,
                          const std::string& array) { with_python_errors([&] { self.prepared->changed(array); }); })
       .def("fetch", &fetch);

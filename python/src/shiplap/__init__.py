@@ -19,7 +19,7 @@ Times are in seconds and sizes in bytes, unless a name says otherwise.
 """
 
 from shiplap._adaptive import Adaptive
-from shiplap._arrays import Chunk, Stream, View
+from shiplap._arrays import ArraySpec, Chunk, Stream, View
 from shiplap._copy import Copier
 from shiplap._core import Cancelled, CheckFailed, Error, TimedOut, Unsupported, UsageError
 from shiplap._core import version as __version__
@@ -27,11 +27,12 @@ from shiplap._cuda_text import ItemFunction
 from shiplap._job import Job, Reach, blocks, halo, mapped_by, strided
 from shiplap._move import move, move_back
 from shiplap._node import Movers, Node, default_node, devices, pinned_empty, profiles
-from shiplap._plan import Plan, Prepared, Report
+from shiplap._plan import Plan, Prepared, Report, Run
 from shiplap._step import PreparedStep, Step, StepPlan
 
 __all__ = [
     "Adaptive",
+    "ArraySpec",
     "Cancelled",
     "CheckFailed",
     "Chunk",
@@ -46,6 +47,7 @@ __all__ = [
     "PreparedStep",
     "Reach",
     "Report",
+    "Run",
     "Step",
     "StepPlan",
     "Stream",

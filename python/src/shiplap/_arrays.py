@@ -6,12 +6,15 @@ import copy
 import math
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
+from shiplap._arguments import whole
 from shiplap._core import UsageError, exported, share
 from shiplap._driver import driver
+
+HostMemory = Literal["pinned", "pageable", "managed"]  # kinds of host memory
 
 
 def require_plain(name: str, dtype: Any) -> np.dtype:
@@ -76,8 +79,41 @@ def host_array(name: str, array: Any, written: bool) -> np.ndarray:
     return found
 
 
+class ArraySpec:
+    """Shape, type and kind of memory of an array that need not exist, to plan a job with it.
+
+    Plans with it are for nodes without a device (`Node.from_profile`, `Node.what_if`): nothing can run or be measured.
+
+    Parameters
+    ----------
+    shape, dtype
+        As NumPy has them.
+    memory
+        The kind of host memory that the array would be in.
+    """
+
+    address = 0
+
+    def __init__(self, shape: int | Sequence[int], dtype: Any = float, memory: HostMemory = "pinned") -> None:
+        self.shape: tuple[int, ...] = (shape,) if isinstance(shape, int) else tuple(shape)
+        if any(not isinstance(extent, int) or extent < 0 for extent in self.shape):
+            raise UsageError(f"`shape` {shape!r}: give whole numbers of at least 0")
+        self.dtype: np.dtype = require_plain("`dtype`", dtype)
+        if memory not in ("pinned", "pageable", "managed"):
+            raise UsageError(f"`memory` {memory!r}: give pinned, pageable or managed")
+        self.memory: str = memory
+        self.ndim: int = len(self.shape)
+        self.size: int = math.prod(self.shape)
+        self.nbytes: int = self.size * self.dtype.itemsize
+
+    def __repr__(self) -> str:
+        return f"ArraySpec({self.shape}, {self.dtype}, {self.memory})"
+
+
 class GpuArray:
     """Memory on a GPU that is an array of the caller, with what a NumPy array says of itself."""
+
+    memory = "device"
 
     def __init__(self, array: Any, interface: dict[str, Any]) -> None:
         self.array = array
@@ -85,10 +121,10 @@ class GpuArray:
         self.shape: tuple[int, ...] = interface["shape"]
         # The members of a structure stand apart, as in the interface of NumPy.
         typestr = interface["typestr"]
-        self.dtype = np.dtype(interface["descr"] if typestr[1] == "V" and "descr" in interface else typestr)
-        self.ndim = len(self.shape)
-        self.size = math.prod(self.shape)
-        self.nbytes = self.size * self.dtype.itemsize
+        self.dtype: np.dtype = np.dtype(interface["descr"] if typestr[1] == "V" and "descr" in interface else typestr)
+        self.ndim: int = len(self.shape)
+        self.size: int = math.prod(self.shape)
+        self.nbytes: int = self.size * self.dtype.itemsize
 
     def wait(self) -> None:
         """Wait until the stream in which the caller works on the array has done what was submitted to it."""
@@ -149,6 +185,13 @@ def gpu_array(name: str, array: Any, written: bool) -> GpuArray:
     return found
 
 
+def array_of(name: str, array: Any, written: bool) -> np.ndarray | GpuArray | ArraySpec:
+    """Return what a job knows of an array of the caller: its memory on the host or a GPU, or its description."""
+    if isinstance(array, ArraySpec):
+        return array
+    return gpu_array(name, array, written) if is_on_gpu(array) else host_array(name, array, written)
+
+
 class Layout:
     """Shape and type of an array, from which the views of its parts are made, and the array."""
 
@@ -161,15 +204,15 @@ class Layout:
         row: tuple[int, ...],
         writeable: bool,
         readable: bool = True,
-        array: np.ndarray | GpuArray | None = None,
+        array: np.ndarray | GpuArray | ArraySpec | None = None,
     ) -> None:
-        self.array = array
-        self.name = name
-        self.dtype = dtype
-        self.row = row
-        self.row_bytes = math.prod(row) * dtype.itemsize
-        self.writeable = writeable
-        self.readable = readable
+        self.array: np.ndarray | GpuArray | ArraySpec | None = array
+        self.name: str = name
+        self.dtype: np.dtype = dtype
+        self.row: tuple[int, ...] = row
+        self.row_bytes: int = math.prod(row) * dtype.itemsize
+        self.writeable: bool = writeable
+        self.readable: bool = readable
 
 
 class _Memory:
@@ -192,11 +235,25 @@ class Stream:
     __slots__ = ("ptr",)
 
     def __init__(self, ptr: int) -> None:
-        self.ptr = ptr
+        self.ptr: int = ptr
 
     def __cuda_stream__(self) -> tuple[int, int]:
         """Return the version of the protocol and the address of the stream."""
         return (0, self.ptr)
+
+
+def stream_address(stream: Any) -> int:
+    """Return the address of a CUDA stream of any library; 0 for None."""
+    if stream is None:
+        return 0
+    if hasattr(stream, "__index__"):
+        return whole("stream", stream, most=(1 << 64) - 1)
+    if hasattr(stream, "__cuda_stream__"):
+        return int(stream.__cuda_stream__()[1])
+    for name in ("cuda_stream", "ptr"):  # PyTorch, CuPy
+        if hasattr(stream, name):
+            return int(getattr(stream, name))
+    raise UsageError(f"a {type(stream).__name__} is no CUDA stream: give an object with __cuda_stream__, or an address")
 
 
 class Chunk:
@@ -218,11 +275,11 @@ class Chunk:
     __slots__ = ("blocks", "count", "first", "stream", "views")
 
     def __init__(self, first: int, count: int, blocks: int, stream: Stream | None, views: Sequence[View] = ()) -> None:
-        self.first = first
-        self.count = count
-        self.blocks = blocks
-        self.stream = stream
-        self.views = views
+        self.first: int = first
+        self.count: int = count
+        self.blocks: int = blocks
+        self.stream: Stream | None = stream
+        self.views: Sequence[View] = views
 
     @property
     def end(self) -> int:
@@ -272,13 +329,13 @@ class View:
     def __init__(self, layout: Layout, ptr: int, length: int, origin: int, stream: Stream | None) -> None:
         self._layout = layout
         self._owner: Any = None
-        self.ptr = ptr
-        self.dtype = layout.dtype
-        self.readable = layout.readable
-        self.writeable = layout.writeable
-        self.stream = stream
-        self.first = origin // layout.row_bytes
-        self.shape = (length // layout.row_bytes, *layout.row)
+        self.ptr: int = ptr
+        self.dtype: np.dtype = layout.dtype
+        self.readable: bool = layout.readable
+        self.writeable: bool = layout.writeable
+        self.stream: Stream | None = stream
+        self.first: int = origin // layout.row_bytes
+        self.shape: tuple[int, ...] = (length // layout.row_bytes, *layout.row)
 
     @property
     def on_gpu(self) -> bool:

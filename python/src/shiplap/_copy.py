@@ -7,9 +7,9 @@ from typing import Any
 
 from shiplap import _core
 from shiplap._arguments import optional_real, whole
-from shiplap._arrays import host_array
+from shiplap._arrays import host_array, stream_address
 from shiplap._core import UsageError
-from shiplap._move import array_on_gpu, stream_address
+from shiplap._move import array_on_gpu
 from shiplap._node import Node, require_node
 
 MOST_GPUS = 64

@@ -87,9 +87,9 @@ class ItemFunction:
         self.function = function
         # The names of the views, by which arrays in another order find their parameters.
         parameters = text[found.end() :].split(")")[0]
-        self.views = re.findall(r"\bView\s*<[^<>]*>\s*(?:const\s*)?&?\s*(\w+)\s*(?:,|$)", parameters)
-        self.scalars = tuple(np.asarray(scalar)[()] for scalar in scalars)
-        self.threads = whole("threads", threads, 1, 1024)
+        self.views: list[Any] = re.findall(r"\bView\s*<[^<>]*>\s*(?:const\s*)?&?\s*(\w+)\s*(?:,|$)", parameters)
+        self.scalars: tuple[np.ndarray, ...] = tuple(np.asarray(scalar)[()] for scalar in scalars)
+        self.threads: int = whole("threads", threads, 1, 1024)
         self._compiled: dict[Any, Any] = {}
 
     def source(self, views: Sequence[View]) -> str:

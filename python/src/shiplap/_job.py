@@ -13,7 +13,7 @@ import numpy as np
 
 from shiplap import _core
 from shiplap._arguments import MOST_SMALL, flag, function, real, text, whole
-from shiplap._arrays import Chunk, GpuArray, Layout, Stream, View, gpu_array, host_array, is_on_gpu, views
+from shiplap._arrays import Chunk, GpuArray, Layout, Stream, View, array_of, host_array, views
 from shiplap._core import UsageError
 from shiplap._cuda_text import ItemFunction
 from shiplap._kernels import Library, library, require_names, require_no_result
@@ -152,7 +152,7 @@ class Job:
     def _with(self, name: str, role: str, array: Any, reach: Reach, flat: bool = False) -> Job:
         text("name", name)
         written = role not in ("in", "broadcast")
-        found = gpu_array(name, array, written) if is_on_gpu(array) else host_array(name, array, written)
+        found = array_of(name, array, written)
         if found.ndim == 0 or found.size == 0:
             raise UsageError(f"array {name} has no elements: give an array with at least one dimension and one element")
         if self._kernels:
@@ -162,14 +162,14 @@ class Job:
         job._core.add(
             name,
             role,
-            found.address if isinstance(found, GpuArray) else found.ctypes.data,
+            found.ctypes.data if isinstance(found, np.ndarray) else found.address,
             found.nbytes,
             layout.row_bytes,
             reach.before,
             reach.after,
             reach.mapping,
             (array, found),
-            isinstance(found, GpuArray),
+            "pinned" if isinstance(found, np.ndarray) else found.memory,
         )
         job._layouts = (*self._layouts, layout)
         return job

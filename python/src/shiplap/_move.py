@@ -7,23 +7,10 @@ from typing import Any
 import numpy as np
 
 from shiplap import _core
-from shiplap._arguments import MOST, optional_real, whole
-from shiplap._arrays import host_array
+from shiplap._arguments import optional_real, whole
+from shiplap._arrays import host_array, stream_address
 from shiplap._core import UsageError
 from shiplap._node import Node, require_node
-
-
-def stream_address(stream: Any) -> int:
-    if stream is None:
-        return 0
-    if hasattr(stream, "__index__"):
-        return whole("stream", stream, most=2 * MOST + 1)
-    if hasattr(stream, "__cuda_stream__"):
-        return int(stream.__cuda_stream__()[1])
-    for name in ("cuda_stream", "ptr"):  # PyTorch, CuPy
-        if hasattr(stream, name):
-            return int(getattr(stream, name))
-    raise UsageError(f"a {type(stream).__name__} is no CUDA stream: give an object with __cuda_stream__, or an address")
 
 
 def array_on_gpu(name: str, array: Any, written: bool) -> tuple[int, int]:

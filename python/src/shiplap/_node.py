@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import sys
 from collections.abc import Callable, Sequence
@@ -43,8 +44,13 @@ def profiles() -> list[str]:
     return _core.built_in_profiles()
 
 
-def _to_stderr(line: str) -> None:
-    print(f"shiplap: {line}", file=sys.stderr)
+def _note(line: str) -> None:
+    """Log what takes time or is assumed; on stderr where the program has no logging for it."""
+    logger = logging.getLogger("shiplap")
+    if logger.hasHandlers():
+        logger.info(line)
+    else:
+        print(f"shiplap: {line}", file=sys.stderr)
 
 
 class Movers(Table):
@@ -99,7 +105,7 @@ class Node:
         self._core = core
 
     @classmethod
-    def load_or_measure(cls, device: str = "", say: Callable[[str], None] = _to_stderr) -> Node:
+    def load_or_measure(cls, device: str = "", say: Callable[[str], None] = _note) -> Node:
         """Open a device with its own figures.
 
         A virtual device brings its figures. Those of a GPU are in a cache; without them the GPU is measured quickly
@@ -116,7 +122,7 @@ class Node:
         return cls(_core.Node.load_or_measure(text("device", device), function("say", say), False))
 
     @classmethod
-    def load_or_assume(cls, device: str = "", say: Callable[[str], None] = _to_stderr) -> Node:
+    def load_or_assume(cls, device: str = "", say: Callable[[str], None] = _note) -> Node:
         """Open a device as `load_or_measure` does, without waiting for a measurement.
 
         Where a GPU has no figures yet, the built-in ones of GPUs of its name stand for them, if there are any.
@@ -216,6 +222,7 @@ class Node:
         check_reach: bool = False,
         max_slowdown: float | None = None,
         quick: bool = False,
+        saved: str | PathLike[str] = "",
     ) -> Plan:
         """Plan a job: rank all strategies, and choose one.
 
@@ -240,6 +247,9 @@ class Node:
             Most time, as a fraction, that moving blocks may add to the time of the kernel.
         quick
             Whether to plan within milliseconds, from the bytes of the job alone: the kernel is not measured.
+        saved
+            The file of a plan of such a job (`Plan.save`, ``shiplap plan --json``): its choice is taken, and nothing is
+            searched. Times are predicted for this node.
 
         Raises
         ------
@@ -261,6 +271,9 @@ class Node:
         options.check_reach = flag("check_reach", check_reach)
         options.max_slowdown = optional_real("max_slowdown", max_slowdown)
         options.quick = flag("quick", quick)
+        options.saved = file_name("saved", saved)
+        if options.saved and (options.strategies or options.chunks or options.threads or options.gpus != 1):
+            raise UsageError("`saved` has the choice: leave strategies, chunks, threads and gpus out")
         job._require_parameters()
         if self.has_gpu:
             job._wait_for_arrays()
@@ -360,7 +373,7 @@ def default_node() -> Node:
     """
     node = Node.load_or_assume()
     if not node.has_gpu:
-        _to_stderr(f"no GPU answers here: {node.device} simulates one, and no time is measured")
+        _note(f"no GPU answers here: {node.device} simulates one, and no time is measured")
     return node
 
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from shiplap import _core
-from shiplap._arguments import MOST_SMALL, flag, real, text, whole
+from shiplap._arguments import MOST_SMALL, file_name, flag, optional_real, real, text, whole
+from shiplap._arrays import stream_address
 from shiplap._show import SECONDS, Table, object_of, preformatted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from os import PathLike
 
     from shiplap._arrays import GpuArray
     from shiplap._job import Job
@@ -55,10 +57,32 @@ class Report:
         return preformatted(str(self)) + (self._core.picture() if self._core.traced else "")
 
 
+class Run:
+    """A run in flight, with the methods of ``concurrent.futures.Future`` that a run can have."""
+
+    def __init__(self, core: _core.Run) -> None:
+        self._core = core
+
+    def done(self) -> bool:
+        """Return whether the run has ended."""
+        return self._core.done()
+
+    def result(self, timeout: float | None = None) -> float:
+        """Wait for the end and return the time of the run in seconds; 0 for a run that was captured into a graph.
+
+        Ctrl-C cancels the run. After `timeout` seconds `TimedOut` is raised, and the run goes on.
+        """
+        return self._core.result(optional_real("timeout", timeout))
+
+    def cancel(self) -> None:
+        """End the run before its next chunk; `result` raises `Cancelled` then."""
+        self._core.cancel()
+
+
 class Prepared:
     """A plan that is ready to run many times: memory, streams and events are made once.
 
-    One thread at a time may use it.
+    One thread at a time may use it. `close`, the end of a ``with`` block, or the end of its life gives the memory back.
     """
 
     def __init__(self, core: _core.Prepared, plan: str, on_gpu: Sequence[GpuArray] = ()) -> None:
@@ -78,6 +102,40 @@ class Prepared:
         for array in self._on_gpu:
             array.wait()
         return self._core.run(real("limit", limit))
+
+    def start(self, stream: Any = None, limit: float = 0.0) -> Run:
+        """Start a run in a thread of its own, and return at once.
+
+        Parameters
+        ----------
+        stream
+            A stream of PyTorch, CuPy, cuda.core or shiplap, or an address: the run begins when the work that is in it
+            now has ended, and work that is enqueued there later waits for the run. A stream that is being captured gets
+            the run as a part of its graph. None: the run begins at once.
+        limit
+            As in `run`, counted from this call.
+
+        Raises
+        ------
+        UsageError
+            When another run of this object has not ended.
+        Unsupported
+            For a stream on a simulated node, and a run that CUDA cannot capture.
+        """
+        if stream is None:
+            for array in self._on_gpu:
+                array.wait()
+        return Run(self._core.start(stream_address(stream), real("limit", limit)))
+
+    def close(self) -> None:
+        """Give the memory of the runs back, and unpin what was pinned for them. Nothing can run afterwards."""
+        self._core.close()
+
+    def __enter__(self) -> Prepared:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def changed(self, name: str) -> None:
         """Say that a kept array has changed (`Job.kept`): the next run copies it to the GPU again."""
@@ -140,6 +198,14 @@ class Plan(Table):
     def to_dict(self) -> dict[str, Any]:
         """Return the plan as ``shiplap plan --json`` prints it."""
         return object_of(self._core.to_json())
+
+    def summary(self) -> str:
+        """Return what to do and what it gains, in one sentence."""
+        return self._core.summary()
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the plan to a file, for `Node.plan` with ``saved=path`` and for ``shiplap report``."""
+        self._core.save(file_name("path", path))
 
     def _without_arrays(self) -> Plan:
         """Return the plan without the arrays and the functions of its job, for `_of`."""

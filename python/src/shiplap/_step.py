@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 
 class PreparedStep:
-    """A planned step that is ready to run any number of times. One thread at a time may use it."""
+    """A planned step that is ready to run any number of times. One thread at a time may use it.
+
+    `close`, the end of a ``with`` block, or the end of its life gives the memory back.
+    """
 
     def __init__(self, core: _core.PreparedStep, on_gpu: Sequence[GpuArray]) -> None:
         self._core = core
@@ -30,6 +33,16 @@ class PreparedStep:
         for array in self._on_gpu:
             array.wait()
         return self._core.run(real("limit", limit))
+
+    def close(self) -> None:
+        """Give the memory of the steps back. Nothing can run afterwards; fetch what stays on the GPU before."""
+        self._core.close()
+
+    def __enter__(self) -> PreparedStep:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def changed(self, name: str) -> None:
         """Say that an array that stays on the GPU has changed: the next step brings it again."""

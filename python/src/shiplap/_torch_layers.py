@@ -49,14 +49,14 @@ class LayerPlan:
 
     def __init__(self, core: _core.LayerPlan) -> None:
         self._core = core
-        self.seconds = core.seconds
-        self.interval = core.interval
-        self.first_seconds = core.first_seconds
-        self.bound = core.bound
-        self.memory = core.memory
-        self.kept = core.kept
-        self.streamed = core.streamed
-        self.ring = core.ring
+        self.seconds: float = core.seconds
+        self.interval: tuple[float, float] = core.interval
+        self.first_seconds: float = core.first_seconds
+        self.bound: float = core.bound
+        self.memory: int = core.memory
+        self.kept: int = core.kept
+        self.streamed: int = core.streamed
+        self.ring: int = core.ring
 
     def explain(self) -> str:
         """Return what a call takes, what stays on the GPU, and why."""

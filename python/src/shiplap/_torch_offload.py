@@ -65,11 +65,11 @@ class Offloaded:
         self._node = node
         self._on_gpu = node.has_gpu
         # Not the current GPU, but the plan's. Further GPUs of the node lend their links.
-        self.device = torch.device(node.device.split(",")[0] if self._on_gpu else "cpu")
+        self.device: Any = torch.device(node.device.split(",")[0] if self._on_gpu else "cpu")
         self._copier = _core.Copier(node._core, None, None) if self._on_gpu and "," in node.device else None
         self._parts = Parts(model, blocks)
         self._layers = self._parts.layers
-        self.layers = [layer.name for layer in self._layers]
+        self.layers: list[str] = [layer.name for layer in self._layers]
         self._name = type(model).__name__
         self._plan = self._parts.plan(node, self._name, memory)
         self._copies: Any = torch.cuda.Stream(self.device) if self._on_gpu else None

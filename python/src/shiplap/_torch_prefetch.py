@@ -91,7 +91,8 @@ class Way:
     MOST_DEPTH = 16
 
     def __init__(self, node: Node, size: int, pageable: int) -> None:
-        self.staged, self.time = False, 0.0
+        self.staged: bool = False
+        self.time: float = 0.0
         simulated = node.simulated()
         for array, strategies in (
             (simulated.pinned_empty(size - pageable, np.uint8), ["explicit"]),
@@ -104,7 +105,7 @@ class Way:
             plan = simulated.plan(job, strategies=strategies, may_pin=False)
             self.time += plan.predicted
             self.staged = self.staged or plan.to_dict()["chosen"]["strategy"] == "staged"
-        self.depth = min(self.MOST_DEPTH, 1 + math.ceil(max(self.LATE / max(self.time, 1e-6), 1)))
+        self.depth: int = min(self.MOST_DEPTH, 1 + math.ceil(max(self.LATE / max(self.time, 1e-6), 1)))
 
     def __repr__(self) -> str:
         return f"Way({'staged' if self.staged else 'not staged'}, depth {self.depth}, {self.time:.3g} s a batch)"
