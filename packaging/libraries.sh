@@ -1,10 +1,13 @@
 # The portable program's compiler and libraries, into build-package: clang and libc++ of the PyPI package ziglang, which
-# compile for a given glibc; fmt, hwloc, SQLite and zlib from Debian's sources; headers from Debian's packages. Read by package.sh.
+# compile for a given glibc; fmt, hwloc, SQLite and zlib from Debian's sources; headers from Debian's packages,
+# Python's for wheels included. Read by package.sh.
 # shellcheck shell=bash disable=SC2154
 
 zig_version=0.15.1
 prefix=$work/libraries
+python_headers=$prefix/python/usr/include
 compiler=$work/compiler
+complete=$prefix/complete-with-python-$zig_version-$newest_glibc
 
 prepare_compiler() {
   local zig command
@@ -41,6 +44,7 @@ set(CMAKE_CUDA_HOST_COMPILER $compiler/nvcc-host)
 set(CMAKE_PREFIX_PATH $prefix)
 set(ENV{PKG_CONFIG_LIBDIR} $prefix/lib/pkgconfig)
 set(SHIPLAP_CCACHE "" CACHE STRING "" FORCE)
+set(CMAKE_LINK_DEPENDS_USE_LINKER FALSE)  # an option that its linker does not know
 set(CUDA_rt_LIBRARY -lrt)
 CMAKE
   [ -z "$nvcc" ] || cat >>"$work/toolchain$kind.cmake" <<CMAKE
@@ -55,8 +59,10 @@ fetch_sources() {
   local apt=(apt-get -qq -o Dir::Etc::SourceList="$work/sources/sources.list" -o Dir::Etc::SourceParts=/dev/null
              -o Dir::State::Lists="$work/sources/lists" -o Dir::Cache="$work/sources/cache" -o APT::Sandbox::User=root)
   mkdir -p "$work/sources/lists" "$work/sources/cache"
-  echo "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian bookworm main" >"$work/sources/sources.list"
-  (cd "$work/sources" && "${apt[@]}" update && "${apt[@]}" source fmtlib hwloc sqlite3 zlib)
+  printf '%s [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian %s main\n' \
+    deb-src bookworm deb bookworm deb trixie >"$work/sources/sources.list"
+  (cd "$work/sources" && "${apt[@]}" update && "${apt[@]}" source fmtlib hwloc sqlite3 zlib &&
+    "${apt[@]}" download libpython3.11-dev libpython3.13-dev)
 }
 
 build_fmt() {
@@ -97,7 +103,7 @@ in_source() { cd "$work"/sources/"$1"-*/ && set -ex && "$2"; }
 
 prepare_libraries() {
   prepare_compiler
-  [ ! -e "$prefix/complete-with-zlib-$zig_version-$newest_glibc" ] || return 0
+  [ ! -e "$complete" ] || return 0
   rm -rf "$prefix" "$work/sources" "$work/zig-cache"
   quietly sources.log fetch_sources
   quietly fmt.log bash -c "$(declare -p work prefix compiler jobs kind; declare -f in_source build_fmt); in_source fmtlib build_fmt"
@@ -110,7 +116,9 @@ prepare_libraries() {
   cp "$work"/sources/hwloc-*/debian/copyright "$prefix/licenses/hwloc"
   cp "$work"/sources/sqlite3-*/debian/copyright "$prefix/licenses/sqlite"
   cp "$work"/sources/zlib-*/debian/copyright "$prefix/licenses/zlib"
-  touch "$prefix/complete-with-zlib-$zig_version-$newest_glibc"
+  local package
+  for package in "$work"/sources/libpython*.deb; do dpkg-deb -x "$package" "$prefix/python"; done
+  touch "$complete"
 }
 
 # add_licenses DIR: the licenses of all that the portable program holds

@@ -11,7 +11,7 @@ out=$(cd "$1" && pwd -P)
 work=$root/build-package
 jobs=${JOBS:-$(nproc)}
 newest_glibc=2.27  # of Ubuntu 18.04, the oldest root that can be tested where archive.debian.org does not answer
-version=$(sed -n 's/^project(shiplap VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
+version=$(sed -n 's/^#define SHIPLAP_VERSION "\(.*\)"$/\1/p' shiplap/version.h)
 maintainer="${DEBFULLNAME:-shiplap} <${DEBEMAIL:-shiplap@localhost}>"  # whoever makes the package
 export SOURCE_DATE_EPOCH
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct 2>/dev/null || date +%s)
@@ -27,6 +27,8 @@ quietly() {
 
 # shellcheck source=packaging/libraries.sh
 . packaging/libraries.sh
+# shellcheck source=packaging/wheels.sh
+. packaging/wheels.sh
 # shellcheck source=packaging/smoke.sh
 . packaging/smoke.sh
 
@@ -186,5 +188,8 @@ say "The portable program"
 build "portable$kind" --toolchain "$work/toolchain$kind.cmake"
 make_tarball
 make_deb
+say "The wheels"
+make_wheels
+make_bill
 say "In bare root file systems"
 smoke_all

@@ -12,10 +12,11 @@ make_root() {
   local name=$1 url=$2 variant=$3
   shift 3
   mkdir -p "$roots"
-  [ ! -s "$roots/$name.tar" ] || return 0
+  if [ -s "$roots/$name.tar" ] && [ "$variant ${*//*keyring=*/}" = "$(cat "$roots/$name.made" 2>/dev/null)" ]; then return; fi
   answers "$url/dists/$name" || return 1
   quietly "root-$name.log" mmdebstrap --variant="$variant" "$@" "$name" "$roots/$name.part.tar" "$url"
   mv "$roots/$name.part.tar" "$roots/$name.tar"
+  echo "$variant ${*//*keyring=*/}" >"$roots/$name.made"  # the name of a keyring's file differs each time
 }
 
 # in_root NAME COMMAND: unpacks the root into a folder that is gone afterwards, and runs the bash command with $root_dir as
@@ -38,16 +39,16 @@ in_root() {
   return $status
 }
 
-# As nobody, with a home that does not exist, in a root that nobody can write to but for /tmp.
+# as_nobody SCRIPT ARGUMENT: as nobody, with a home that does not exist, in a root that nobody can write to but for /tmp.
 # shellcheck disable=SC2016
 as_nobody='
 as_nobody() {
   printf "%-6s " "$(chroot "$root_dir" /lib/x86_64-linux-gnu/libc.so.6 | sed -n "1s/.*version \([0-9.]*[0-9]\).*/\1/p")"
   mount -t tmpfs tmpfs "$root_dir/tmp"
   chmod 1777 "$root_dir/tmp"
-  cp packaging/in_root.sh "$root_dir/in_root.sh" 2>/dev/null
+  cp "packaging/$1" "$root_dir/test.sh"
   mount -o remount,ro "$root_dir"
-  chroot --userspec=65534:65534 "$root_dir" /usr/bin/env -i HOME=/nonexistent PATH=/usr/bin:/bin /bin/sh /in_root.sh "$1"
+  chroot --userspec=65534:65534 "$root_dir" /usr/bin/env -i HOME=/nonexistent PATH=/usr/bin:/bin /bin/sh /test.sh "$2"
   mount -o remount,rw "$root_dir"
 }'
 
@@ -61,14 +62,14 @@ smoke() {
     die "$(basename "$package") fails in a bare $name: $outcome"
   fi
   outcome=${outcome//$'\n'/ }
-  smoke_rows+=("$(printf '%-40s %4s MB  %-9s %s' "$(basename "$package")" "$(du -m "$package" | cut -f 1)" "$name" "$outcome")")
+  smoke_rows+=("$(printf '%-60s %4s MB  %-15s %s' "$(basename "$package")" "$(du -m "$package" | cut -f 1)" "$name" "$outcome")")
 }
 
 # shellcheck disable=SC2016
 smoke_tarball="$as_nobody"'
 mkdir "$root_dir/opt/anywhere" 2>/dev/null || mkdir -p "$root_dir/opt/anywhere"
 tar -C "$root_dir/opt/anywhere" --strip-components=1 -xzf "$3"
-as_nobody /opt/anywhere/bin'
+as_nobody in_root.sh /opt/anywhere/bin'
 
 # Installed, run, removed and purged: what was in /usr and /etc before is there afterwards, and nothing else.
 # shellcheck disable=SC2016
@@ -80,7 +81,7 @@ everything() { (cd "$root_dir" && find usr etc var/lib/dpkg/info ! -name "ld.so.
 inside apt-get -qq -o Dpkg::Use-Pty=0 update >&2
 everything >"$root_dir.before"
 inside apt-get -qq -o Dpkg::Use-Pty=0 install -y --no-install-recommends /shiplap.deb >&2
-as_nobody /usr/bin
+as_nobody in_root.sh /usr/bin
 name=$(inside dpkg-deb -f /shiplap.deb Package)
 inside dpkg -L "$name" | while read -r file; do [ ! -f "$root_dir$file" ] || echo "$file"; done >"$root_dir.files"
 inside apt-get -qq -o Dpkg::Use-Pty=0 remove -y "$name" >&2
@@ -91,12 +92,47 @@ everything | diff "$root_dir.before" - >&2 || { echo "purging left what apt inst
 rm "$root_dir.before" "$root_dir.files"
 echo "installed removed purged"'
 
+# As pip installs the wheel, from a folder of wheels and nothing else.
+# shellcheck disable=SC2016
+smoke_wheel="$as_nobody"'
+cp -r "$3" "$root_dir/wheels"
+as_nobody in_root_python.sh /wheels'
+
+# A root as old as this has no Python that is new enough: its dynamic linker finds every symbol but those of Python.
+# shellcheck disable=SC2016
+smoke_old_wheel='
+mkdir -p "$root_dir/opt"
+unzip -q "$3" -d "$root_dir/opt/wheel"
+printf "%-6s " "$(chroot "$root_dir" /lib/x86_64-linux-gnu/libc.so.6 | sed -n "1s/.*version \([0-9.]*[0-9]\).*/\1/p")"
+module=$(cd "$root_dir" && echo opt/wheel/shiplap/_core.*.so)
+chroot "$root_dir" /usr/bin/env LD_TRACE_LOADED_OBJECTS=1 LD_WARN=1 LD_BIND_NOW=1 /lib64/ld-linux-x86-64.so.2 "/$module" >"$root_dir/symbols" 2>&1
+if grep -vE "undefined symbol: _?Py" "$root_dir/symbols" | grep -E "undefined|not found" >&2; then exit 1; fi
+chroot "$root_dir" /opt/wheel/shiplap/bin/shiplap --version >&2
+echo "symbols program"'
+
+# smoke_wheels OLDEST: with the Python of each release; numpy and pip are the wheels that PyPI has for it
+smoke_wheels() {
+  local oldest=$1 release python wheel folder
+  while read -r release python; do
+    [ -s "$roots/$release.tar" ] || { echo "LEFT OUT: Python $python of $release."; continue; }
+    wheel=${wheels[1]}
+    [ "$python" != 3.11 ] || wheel=${wheels[0]}
+    folder=$work/wheels-$python
+    quietly pip.log "$work/venv/bin/python" -m pip download --quiet --disable-pip-version-check --only-binary :all: --python-version "$python" \
+      --platform "manylinux_${newest_glibc/./_}_x86_64" --platform manylinux_2_17_x86_64 -d "$folder" numpy pip
+    cp "${wheels[@]}" "$folder/"  # pip takes the one that fits
+    smoke "$release" "$wheel" "$smoke_wheel" "$folder"
+  done <<<$'bookworm 3.11\nnoble 3.12\ntrixie 3.13'
+  for wheel in "${wheels[@]}"; do smoke "$oldest" "$wheel" "$smoke_old_wheel" "$wheel"; done
+}
+
 smoke_all() {
   local oldest="" keyring libc=("--include=libc6,dash,coreutils")
   unshare "${as_root[@]}" --mount true ||
     die "name spaces are not allowed here, so the packages are made and not tested in bare roots: $tarball $deb"
-  make_root trixie http://deb.debian.org/debian apt --include=ubuntu-archive-keyring || die "deb.debian.org does not answer"
-  make_root bookworm http://deb.debian.org/debian apt || die "deb.debian.org does not answer"
+  # What these hold beside apt is for the wheels, and the next roots.
+  make_root trixie http://deb.debian.org/debian apt --include=python3,ubuntu-archive-keyring || die "deb.debian.org does not answer"
+  make_root bookworm http://deb.debian.org/debian apt --include=python3 || die "deb.debian.org does not answer"
   # apt reads it as a user of its own, which folders of others may be closed to.
   keyring=$(mktemp --suffix=.gpg)
   tar -xOf "$roots/trixie.tar" ./usr/share/keyrings/ubuntu-archive-keyring.gpg >"$keyring"
@@ -112,12 +148,15 @@ smoke_all() {
     echo "LEFT OUT: roots with glibc 2.27 or 2.28 (archive.debian.org and archive.ubuntu.com do not answer). Debian 11 with"
     echo "glibc 2.31 is the oldest one tested; that nothing needs a symbol above $newest_glibc is checked in the binaries alone."
   fi
+  # NumPy needs libstdc++, and a root of this release is not complete without base-files.
+  make_root noble http://archive.ubuntu.com/ubuntu extract "${libc[@]},base-files,libstdc++6,python3" --components=main --keyring="$keyring" || true
   rm "$keyring"
   smoke "$oldest" "$tarball" "$smoke_tarball" "$tarball"
   smoke trixie "$tarball" "$smoke_tarball" "$tarball"
   smoke bookworm "$deb" "$smoke_deb" "$deb"
   smoke trixie "$deb" "$smoke_deb" "$deb"
+  smoke_wheels "$oldest"
   say "Packages in $out"
-  printf '%-40s %7s  %-9s %-6s %s\n' package size root glibc passed
+  printf '%-60s %7s  %-15s %-6s %s\n' package size root glibc passed
   printf '%s\n' "${smoke_rows[@]}"
 }

@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# Makes all of a release from the last commit, twice, compares the two byte for byte, and tags the commit. `./dev release`
+# calls it, with SHIPLAP_CUDA and JOBS set.
+# usage: packaging/release.sh OUTDIR
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
+cd "$root"
+work=$root/build-release
+version=$(sed -n 's/^#define SHIPLAP_VERSION "\(.*\)"$/\1/p' shiplap/version.h)
+say() { printf '\n== %s\n' "$*"; }
+die() { printf 'release: %s\n' "$*" >&2; exit 1; }
+
+[ -z "$(git status --porcelain)" ] || die "the tree has changes that are not committed: a release is made from a commit"
+! git rev-parse -q --verify "refs/tags/v$version" >/dev/null || die "the tag v$version exists: raise the version in shiplap/version.h"
+notes=$(awk -v head="## [$version]" 'index($0, "## [") == 1 { shown = index($0, head) == 1; next } shown' CHANGELOG.md)
+[ -n "$notes" ] || die "CHANGELOG.md has no section [$version]: give [Unreleased] this name and the date, and commit that"
+grep -qx "version: $version" CITATION.cff || die "CITATION.cff has another version than shiplap/version.h, $version"
+
+# Everything from nothing, in the same folder each time: the compiler of CUDA puts the names of folders into its code.
+make_in() {
+  local tree=$work/tree made=$work/$1
+  rm -rf "$tree" "$made"
+  git clone -q --no-tags "$root" "$tree"
+  (cd "$tree" && ./dev package "$made" && ./dev docs) || die "the release cannot be made (the messages are above)"
+  tar -C "$tree/build" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$(git log -1 --format=%ct)" \
+    --transform "s,^docs/html,shiplap-$version-documentation," -c docs/html | gzip -9n >"$made/shiplap-$version-documentation.tar.gz"
+  printf '%s\n' "$notes" >"$made/CHANGES.md"
+}
+
+say "The release $version, first time"
+make_in first
+say "The release $version, second time"
+make_in second
+
+say "The two builds"
+differ=0
+for file in "$work"/first/*; do
+  name=$(basename "$file")
+  if cmp -s "$file" "$work/second/$name"; then
+    printf '%-60s %5s MB  same bytes in both builds\n' "$name" "$(du -m "$file" | cut -f 1)"
+  else
+    printf '%-60s %5s MB  DIFFERS: %s\n' "$name" "$(du -m "$file" | cut -f 1)" "$(cmp "$file" "$work/second/$name" 2>&1 | head -n 1)"
+    differ=1
+  fi
+done
+[ $differ = 0 ] || die "two builds differ, so nobody can check this release: both are in $work"
+
+mkdir -p "$1"
+out=$(cd "$1" && pwd -P)
+cp "$work"/first/* "$out/"
+(cd "$out" && LC_ALL=C sha256sum -- *.* >SHA256SUMS)
+git tag -a "v$version" -m "shiplap $version"
+say "The release is in $out, with SHA256SUMS, and the commit has the tag v$version. Nothing is uploaded."
