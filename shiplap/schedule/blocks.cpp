@@ -29,11 +29,6 @@ std::uint64_t blocks_of_pool(Bytes pool, Bytes block, Bytes pitch) {
 
 std::string_view name_of(Mover::Kind kind) { return enum_name(kind); }
 
-Mover::Kind parse_mover(std::string_view text) {
-  if (const auto kind = value_of<Mover::Kind>(text)) return *kind;
-  throw UsageError(fmt::format("'{}' is no mover of blocks; use one of {}", text, all_names<Mover::Kind>()));
-}
-
 std::string to_string(const Mover& mover) {
   if (mover.kind == Mover::Kind::strided) return "strided copy";
   if (mover.kind != Mover::Kind::kernel) return std::string(name_of(mover.kind));

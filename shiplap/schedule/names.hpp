@@ -26,8 +26,6 @@ inline constexpr std::array mover_names{
     std::pair{Mover::Kind::copies, "copies"sv}, std::pair{Mover::Kind::batch, "batch"sv},
     std::pair{Mover::Kind::strided, "strided"sv}, std::pair{Mover::Kind::kernel, "kernel"sv}};
 
-/// Reads a name of a kind. Throws UsageError that lists the names.
-Mover::Kind parse_mover(std::string_view);
 /// The key in BlockModel::movers of a mover for a pool of this kind of memory, such as "batch pinned h2d".
 std::string name_in_profile(const Mover&, MemoryKind pool, bool to_device);
 

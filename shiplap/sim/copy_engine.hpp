@@ -48,7 +48,6 @@ class CopyEngine final : public Resource {
   bool moves() const { return moving_; }
   bool moves(bool to_device) const { return moving_ && last_to_device_ == to_device; }
   /// Whether the engine moves data, or is in the gap between two copies.
-  bool is_occupied() const { return occupied_; }
   bool is_opposite_occupied() const { return opposite_ != nullptr && opposite_->occupied_; }
   StreamIndex last_stream() const { return last_stream_; }
 

@@ -22,12 +22,12 @@ struct Scenario {
   std::vector<std::string> words;  ///< its arguments
   /// Writes the files that exist before the run into this folder, in which the program runs.
   std::function<void(const std::filesystem::path&)> prepare = [](const std::filesystem::path&) {};
-  bool begins = false;              ///< the program says when faults begin
-  std::string varies = "$^";        ///< a regular expression: parts of the output that differ from run to run
-  std::size_t most_of_files = 20;   ///< how often calls on files fail when not all is asked for
-  std::size_t most_of_memory = 12;  ///< how often memory fails then
-  std::string grows{};              ///< a file that is written line by line, so that a part of it may stay
-  std::string goes_on{};            ///< a file that stays after a failure, for --resume
+  bool begins = false;             ///< the program says when faults begin
+  std::string varies = "$^";       ///< a regular expression: parts of the output that differ from run to run
+  std::size_t most_of_files = 14;  ///< how often calls on files fail when not all is asked for
+  std::size_t most_of_memory = 8;  ///< how often memory fails then
+  std::string grows{};             ///< a file that is written line by line, so that a part of it may stay
+  std::string goes_on{};           ///< a file that stays after a failure, for --resume
   std::vector<Tolerated> tolerated{};
 };
 

@@ -46,7 +46,6 @@ void read_choices(std::string_view text) {
     return true;
   });
   read_or_refused([&] { return parse_order(text); });
-  read_or_refused([&] { return parse_mover(text); });
   read_or_refused([&] { return parse_array_memory(text); });
   if (const auto ramp = read_or_refused([&] { return parse_ramp(text); })) {
     require_valid(*ramp);

@@ -129,9 +129,10 @@ TEST(ArraysOnGpu, are_accessed_where_they_are_under_every_choice_and_nothing_of_
             if (::testing::Test::HasFatalFailure()) return;
           }
           for (const Op& op : prepared.schedule().ops)
-            if (const auto* copy = std::get_if<Copy>(&op.what))
+            if (const auto* copy = std::get_if<Copy>(&op.what)) {
               for (const Region& region : {copy->from, copy->to})
                 EXPECT_FALSE(region.buffer.index() < 4 && (on_gpu >> region.buffer.index() & 1u) != 0);
+            }
           ++runs;
         }
   EXPECT_GT(runs, 300u);
@@ -226,10 +227,10 @@ TEST(ArraysOnGpu, have_the_same_alignment_in_measured_launches_as_in_runs) {
 }
 
 TEST(ArraysOnGpu, leave_the_memory_to_rings_that_is_free_now) {
-  Profile small = planted_profile();
-  small.gpus[0].memory = 64_MiB;
-  const auto gpu = open_virtual(small, "virtual:small");
-  const Node node = node_of(*gpu, small);
+  Profile little = planted_profile();
+  little.gpus[0].memory = 64_MiB;
+  const auto gpu = open_virtual(little, "virtual:little");
+  const Node node = node_of(*gpu, little);
   const Bytes all = node.limits.device_memory;
   const Memory there = gpu->allocate(Place::gpu(), MemoryKind::device, all / 8 * 7);
   std::vector<float> y(16);
@@ -244,7 +245,7 @@ TEST(ArraysOnGpu, leave_the_memory_to_rings_that_is_free_now) {
   stated.arrays[0].memory = MemoryKind::device;
   stated.arrays[0].size = all / 8 * 7 / 16 * 16;
   stated.arrays[0].element = 1_B;
-  EXPECT_LE(plan(node_of(small), stated).limits.device_memory, all / 2);
+  EXPECT_LE(plan(node_of(little), stated).limits.device_memory, all / 2);
 }
 
 TEST(ArraysOnGpu, are_refused_by_a_plan_for_arrays_on_the_host_and_the_reverse) {
