@@ -47,11 +47,12 @@ constexpr std::array names{Named{".reads", "--reads"},
                            Named{"repeats", "--repeat"},
                            Named{"runs", "--reuse"},
                            Named{"save_kernel_profile", "shiplap tune WORKLOAD --write-kernel FILE"},
-                           Named{"scale", "--scale"},
                            Named{"stated_workload", "--in, --out and --kernel"},
                            Named{"strategies", "--strategy"},
                            Named{"threads", "--threads"},
-                           Named{"tolerance", "--tolerance"}};
+                           Named{"tolerance", "--tolerance"},
+                           Named{"what_if", "--scale"},
+                           Named{"with_link", "--link"}};
 
 }  // namespace
 

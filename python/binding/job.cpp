@@ -93,6 +93,7 @@ KernelFunction kernel_of(PyObject* function) {
 void add(PyJob& self, std::string name, const std::string& role, std::uintptr_t address, std::uint64_t size,
          std::uint64_t element, std::uint64_t before, std::uint64_t after, nb::object mapping, nb::object owner,
          const std::string& memory) {
+  detail::require_new_name(self.job, name);
   Array array{.name = std::move(name),
               .role = role_of(role),
               .size = Bytes{size},

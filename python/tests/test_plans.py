@@ -109,9 +109,28 @@ def test_a_run_keeps_what_it_needs_when_nobody_else_does(node):
     node.plan(doubling()[0]).prepare().start()  # nobody waits for it
 
 
-def test_a_simulated_node_has_no_streams(node):
+@pytest.mark.parametrize("stream", [7, 0])  # 0 is CUDA's default stream, and not no stream
+def test_a_simulated_node_has_no_streams(node, stream):
     with pytest.raises(shiplap.Unsupported):
-        node.plan(doubling()[0]).prepare().start(stream=7).result()
+        node.plan(doubling()[0]).prepare().start(stream=stream).result()
+
+
+def test_the_end_of_a_block_waits_for_the_run_in_flight_and_hides_no_exception(node):
+    def slow(chunk, x, y):
+        time.sleep(0.005)
+        np.multiply(x, 2, out=y)
+
+    job, x, y = doubling(slow)
+    plan = node.plan(job, strategies="staged", chunks=32, threads=2)
+    with plan.prepare() as prepared:
+        run = prepared.start()
+    assert run.result() > 0
+    assert (y == 2 * x).all()
+    with pytest.raises(KeyError, match="of the caller"), plan.prepare() as prepared:
+        run = prepared.start()
+        raise KeyError("of the caller")
+    with pytest.raises(shiplap.Cancelled):
+        run.result()
 
 
 def test_a_closed_object_has_given_its_pins_back_and_runs_no_more(node):
@@ -142,8 +161,8 @@ def test_arrays_that_do_not_exist_can_be_planned_and_not_run(node):
         shiplap.Job(1 << 20).inout("x", staged).kernel_time(1e-3), may_pin=False
     )
     assert plan.to_dict()["shape"]["memory"] == "pageable"
-    with pytest.raises(shiplap.Error, match="x"):
-        node.plan(job.host_kernel(lambda chunk, x, y: None)).run()
+    with pytest.raises(shiplap.UsageError, match="x is an ArraySpec"):
+        node.plan(job.host_kernel(lambda chunk, x, y: None))
     for shape, dtype, memory in (((-1,), float, "pinned"), (4, "nothing", "pinned"), (4, float, "device")):
         with pytest.raises(shiplap.UsageError):
             shiplap.ArraySpec(shape, dtype, memory)

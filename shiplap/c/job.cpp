@@ -5,6 +5,7 @@
 
 #include "shiplap/c/handles.hpp"
 #include "shiplap/c/status.hpp"
+#include "shiplap/workload/described_job.hpp"
 
 using namespace shiplap;
 using c::given;
@@ -99,6 +100,9 @@ shiplap_status shiplap_job_array(shiplap_job* job, const char* name, shiplap_rol
                 .data = static_cast<std::byte*>(data)};
     if (data == nullptr && array.role != Role::scratch)
       throw UsageError(described.name + ": array " + array.name + " is NULL: give the address of its memory");
+    if (elements == 0)
+      throw UsageError(described.name + ": array " + array.name + " has no elements: give it some, or leave it out");
+    detail::require_new_name(described, array.name);
     described.arrays.push_back(std::move(array));
   });
 }

@@ -66,7 +66,7 @@ const LinkModel& Profile::link(std::uint16_t gpu, std::uint16_t numa_node) const
   for (const Missing& m : missing)
     if (m.parameter == "links")
       throw Unsupported(
-          fmt::format("profile '{}' has no link ({}): state one with `link`, as in pcie3 or the name of a profile",
+          fmt::format("profile '{}' has no link ({}): state one with `with_link`, as in pcie3 or the name of a profile",
                       name, m.reason));
   throw Unsupported(
       fmt::format("profile '{}' has no link between {} and GPU {} (it has: {}); measure that pair, or "
@@ -111,6 +111,8 @@ Profile find_profile(std::string_view name_or_path) {
   if (std::optional<Profile> known = known_profile_of(name_or_path)) return *std::move(known);
   std::vector<std::string> names = built_in_profiles();
   for (const std::string& gpu : published_gpu_names()) names.push_back(kebab_case(gpu));
+  std::ranges::sort(names);
+  names.erase(std::unique(names.begin(), names.end()), names.end());  // a measured GPU is published, too
   const auto begins = [&](const std::string& name) { return !plain.empty() && name.starts_with(plain); };
   if (std::ranges::any_of(names, begins)) std::erase_if(names, [&](const std::string& name) { return !begins(name); });
   std::string meant = did_you_mean(plain, names);

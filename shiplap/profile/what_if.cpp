@@ -25,7 +25,7 @@ constexpr std::string_view published_link = "gtx-titan-2014";
 
 [[noreturn]] void refuse(std::string_view what) {
   throw UsageError(fmt::format(
-      "`scale` {}: expected link=pcie1 to link=pcie6, a number of lanes as in link=x8, or a factor from 0.001 to "
+      "`what_if` {}: expected link=pcie1 to link=pcie6, a number of lanes as in link=x8, or a factor from 0.001 to "
       "1000 as in link=0.5",
       what));
 }
@@ -156,7 +156,7 @@ std::pair<Conditions, double> scaled_link(const Profile& profile, std::string_vi
   const auto now = parse_link(is);
   if (!now)
     throw Unsupported(
-        fmt::format("`scale` {}: profile {} does not say which link it has (gpu.link); give a factor as in link=0.5",
+        fmt::format("`what_if` {}: profile {} does not say which link it has (gpu.link); give a factor as in link=0.5",
                     what, profile.name));
   const std::string then = named(wanted, *now)->text();
   conditions["gpu.link"] = then;
@@ -169,7 +169,7 @@ Profile what_if(const Profile& profile, std::string_view what) {
   if (!what.starts_with(link_prefix)) refuse(what);
   if (profile.links.empty())
     throw Unsupported(
-        fmt::format("`scale` {}: profile {} has no link to scale: state one with `link`", what, profile.name));
+        fmt::format("`what_if` {}: profile {} has no link to scale: state one with `with_link`", what, profile.name));
   auto [conditions, faster] = scaled_link(profile, what.substr(link_prefix.size()), what);
   Profile result = profile;
   for (const CostTerm term : {CostTerm::h2d_rate, CostTerm::d2h_rate, CostTerm::zero_copy_rate})
@@ -199,7 +199,7 @@ Profile find_donor(std::string_view what) {
   try {
     return find_profile(what);
   } catch (const UsageError& error) {
-    throw UsageError(fmt::format("`link` {}: expected pcie1 to pcie6 or a profile; {}", what, error.what()));
+    throw UsageError(fmt::format("`with_link` {}: expected pcie1 to pcie6 or a profile; {}", what, error.what()));
   }
 }
 
@@ -207,7 +207,8 @@ Profile find_donor(std::string_view what) {
 
 Profile with_link(const Profile& profile, std::string_view what) {
   if (!profile.links.empty())
-    throw UsageError(fmt::format("`link` {}: profile {} has a link: change it with `scale`", what, profile.name));
+    throw UsageError(
+        fmt::format("`with_link` {}: profile {} has a link: change it with `what_if`", what, profile.name));
   const Profile donor = find_donor(what);
   const LinkModel& link = donor.link(0);
   Profile result = profile;

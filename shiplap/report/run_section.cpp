@@ -73,10 +73,10 @@ TimelinePlot timelines_of(const RunView& view) {
 Headline answer_of(const Report& run) {
   Headline answer{.verdict = run.verified()   ? "VERIFIED"
                              : run.is_wrong() ? fmt::format("WRONG RESULT: {}.", *run.difference)
-                                              : "NOT VERIFIED",
+                                              : "RAN in",
                   .judgement = run.verified()   ? Judgement::good
                                : run.is_wrong() ? Judgement::bad
-                                                : Judgement::warn,
+                                                : Judgement::none,
                   .numbers = {{time_cell(run.observed).text, observed_label(run)}}};
   std::string& text = answer.sentence;
   text = fmt::format("{}{} {}{}", answer.verdict, run.is_wrong() ? " It took" : "", answer.numbers.front().value,

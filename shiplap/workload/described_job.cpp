@@ -12,6 +12,15 @@
 #include "shiplap/schedule/blocks.hpp"
 
 namespace shiplap {
+namespace {
+
+[[noreturn]] void refuse_name(const Job& job, const std::string& array) {
+  throw UsageError(fmt::format(
+      "{}: two arrays are called {}, so that messages could not tell them apart: give each a name of its own", job.name,
+      array));
+}
+
+}  // namespace
 
 void detail::require_data(const std::string& job, const std::string& array, const void* data, std::uint64_t elements) {
   if (elements == 0)
@@ -26,7 +35,12 @@ void detail::require_data(const std::string& job, const std::string& array, cons
                     job, array, elements));
 }
 
+void detail::require_new_name(const Job& job, const std::string& array) {
+  if (std::ranges::find(job.arrays, array, &Array::name) != job.arrays.end()) refuse_name(job, array);
+}
+
 Job detail::with_array(Job job, Array array) {
+  require_new_name(job, array.name);
   if (job.binding.host || job.binding.cuda)
     throw UsageError(
         fmt::format("{}: array {} is described after the kernel, which is handed the arrays before it: "
@@ -228,11 +242,7 @@ void require_valid(const Job& job) {
   require_valid_cost(job);
   std::set<std::string> names;
   for (const Array& array : job.arrays) {
-    if (!names.insert(array.name).second)
-      throw UsageError(
-          fmt::format("{}: two arrays are called {}, so that messages could not tell them apart: give each a "
-                      "name of its own",
-                      job.name, array.name));
+    if (!names.insert(array.name).second) refuse_name(job, array.name);
     if (array.element.count == 0)
       throw UsageError(
           fmt::format("{}: elements of array {} have 0 bytes: give the size of one", job.name, array.name));
@@ -248,7 +258,7 @@ void require_valid(const Job& job) {
   if (std::ranges::none_of(job.arrays, is_result))
     throw UsageError(
         fmt::format("{}: no array is written, so that nothing would come back from the GPU: describe the results with "
-                    "`.out`, `.inout` or `.carried`",
+                    "`.out`, `.inout`, `.carried` or `.kept_state`",
                     job.name));
   require_valid_prefixes(job);
 }

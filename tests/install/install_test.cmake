@@ -125,6 +125,12 @@ macro(use_by_pkg_config)
 endmacro()
 use_by_pkg_config()
 
+# What users have written. ctest would print nothing of a program that fails.
+run(${CMAKE_COMMAND} -S ${consumer}/../../users -B ${work}/users -G ${generator} ${languages}
+    -D CMAKE_PREFIX_PATH=${work}/prefix)
+run(${CMAKE_COMMAND} --build ${work}/users)
+run(${CMAKE_CTEST_COMMAND} --test-dir ${work}/users --output-on-failure --no-tests=error)
+
 file(GLOB_RECURSE examples ${work}/prefix/*/halo.cu)
 get_filename_component(examples "${examples}" DIRECTORY)
 run(${CMAKE_COMMAND} -S ${examples} -B ${work}/examples -G ${generator} ${languages}

@@ -128,5 +128,38 @@ TEST_F(SavedPlan, that_no_job_can_have_is_an_error_and_not_a_run) {
   }
 }
 
+TEST_F(SavedPlan, of_odd_figures_is_an_error_or_runs_as_it_says) {
+  const pinned_vector<float> x(*gpu_, 1 << 16, 1.0f);
+  pinned_vector<float> y(*gpu_, 1 << 16, 2.0f);
+  const auto job = add_to(x, y);
+  const Json good = plan(node_, job, {.space = {.strategies = {"streams"}, .chunks = {8}}}).to_json();
+  const auto relay = [](int gpu, double share, std::uint64_t piece) {
+    return Json{{"through", {{{"gpu", gpu}, {"share", share}}}}, {"piece", piece}};
+  };
+  const auto ramp = [](double first, double last, double growth) {
+    return Json{{"first", first}, {"last", last}, {"growth", growth}};
+  };
+  int runs = 0;
+  for (const auto& change :
+       {Json{{"layout", "few"}, {"streams", 4'000'000'000}}, Json{{"layout", "few"}, {"streams", 0}},
+        Json{{"ring", 4'000'000'000}}, Json{{"ring", 1}}, Json{{"ramp", ramp(1e-300, 1, 1e300)}},
+        Json{{"ramp", ramp(1e300, 1e-300, 1)}}, Json{{"relay", relay(1, 0.5, 1 << 20)}},
+        Json{{"relay", relay(0, 0.5, 1 << 20)}}, Json{{"relay", relay(65535, 1e9, 0)}},
+        Json{{"mover_h2d", {{"kind", "kernel"}, {"grid", 4'000'000'000}}}}, Json{{"graph", true}},
+        Json{{"chunks", 1 << 16}}, Json{{"gpus", 2}}}) {
+    SCOPED_TRACE(change.dump());
+    Json odd = good;
+    odd["chosen"].update(change);
+    try {
+      const Plan again = plan(node_, job, options_of(saved(odd), job));
+      prepare(*gpu_, again, job).run();
+      ++runs;
+      EXPECT_EQ(y[4711], 2.0f + static_cast<float>(runs));
+    } catch (const Error&) {
+    }
+  }
+  EXPECT_GE(runs, 3) << "a ring, a graph, and a chunk for each item";
+}
+
 }  // namespace
 }  // namespace shiplap

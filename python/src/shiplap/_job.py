@@ -13,7 +13,7 @@ import numpy as np
 
 from shiplap import _core
 from shiplap._arguments import MOST_SMALL, flag, function, real, text, whole
-from shiplap._arrays import Chunk, GpuArray, Layout, Stream, View, array_of, host_array, views
+from shiplap._arrays import ArraySpec, Chunk, GpuArray, Layout, Stream, View, array_of, host_array, views
 from shiplap._core import UsageError
 from shiplap._cuda_text import ItemFunction
 from shiplap._kernels import Library, library, require_names, require_no_result
@@ -243,6 +243,14 @@ class Job:
 
     def _on_gpu(self) -> list[GpuArray]:
         return [layout.array for layout in self._layouts if isinstance(layout.array, GpuArray)]
+
+    def _require_arrays(self) -> None:
+        for layout in self._layouts:
+            if isinstance(layout.array, ArraySpec):
+                raise UsageError(
+                    f"array {layout.name} is an ArraySpec, which has no memory: plan the job on a node without a "
+                    "device, as Node.from_profile, what_if and with_link return, or give it an array"
+                )
 
     def _wait_for_arrays(self) -> None:
         """Wait until the caller's work on the arrays that are on the GPU is done."""

@@ -275,6 +275,8 @@ class Node:
         if options.saved and (options.strategies or options.chunks or options.threads or options.gpus != 1):
             raise UsageError("`saved` has the choice: leave strategies, chunks, threads and gpus out")
         job._require_parameters()
+        if self.device:
+            job._require_arrays()
         if self.has_gpu:
             job._wait_for_arrays()
         if self.has_gpu and not quick:

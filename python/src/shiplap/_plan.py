@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import weakref
 from typing import TYPE_CHECKING, Any
 
 from shiplap import _core
@@ -10,11 +12,13 @@ from shiplap._arrays import stream_address
 from shiplap._show import SECONDS, Table, object_of, preformatted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from os import PathLike
 
     from shiplap._arrays import GpuArray
     from shiplap._job import Job
+
+DEFAULT_STREAM = 1  # cudaStreamLegacy
 
 
 class Report:
@@ -83,12 +87,14 @@ class Prepared:
     """A plan that is ready to run many times: memory, streams and events are made once.
 
     One thread at a time may use it. `close`, the end of a ``with`` block, or the end of its life gives the memory back.
+    The end of a block waits for a run in flight, and cancels it first when the block is left by an exception.
     """
 
     def __init__(self, core: _core.Prepared, plan: str, on_gpu: Sequence[GpuArray] = ()) -> None:
         self._core = core
         self._plan = plan
         self._on_gpu = on_gpu  # arrays that a run reads or writes where they are
+        self._run: Callable[[], Run | None] = lambda: None  # the run that was started last, if anybody has it
 
     def __repr__(self) -> str:
         return f"Prepared({self._plan})"
@@ -125,7 +131,11 @@ class Prepared:
         if stream is None:
             for array in self._on_gpu:
                 array.wait()
-        return Run(self._core.start(stream_address(stream), real("limit", limit)))
+        # The library takes 0 for no stream, and 0 is also CUDA's default stream, which has this other address.
+        address = 0 if stream is None else stream_address(stream) or DEFAULT_STREAM
+        run = Run(self._core.start(address, real("limit", limit)))
+        self._run = weakref.ref(run)
+        return run
 
     def close(self) -> None:
         """Give the memory of the runs back, and unpin what was pinned for them. Nothing can run afterwards."""
@@ -134,7 +144,13 @@ class Prepared:
     def __enter__(self) -> Prepared:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        run = self._run()
+        if run is not None:
+            if kind is not None:
+                run.cancel()
+            with contextlib.suppress(Exception):  # what a run in flight raises is for whoever asks for its result
+                run.result()
         self.close()
 
     def changed(self, name: str) -> None:
@@ -178,7 +194,7 @@ class Plan(Table):
         return self._core.call
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return a row for each candidate: strategy, chunks, whether it is a graph, and the predicted seconds."""
+        """Return a row for each candidate: strategy, chunks, ramp of their sizes, whether it is a graph, seconds."""
         found = []
         for candidate in self.to_dict()["candidates"]:
             predicted = candidate["predicted"]
@@ -187,6 +203,7 @@ class Plan(Table):
                 {
                     "strategy": candidate["strategy"],
                     "chunks": candidate["chunks"],
+                    "ramp": candidate["ramp"],
                     "graph": candidate["graph"],
                     "predicted": predicted["value"] * factor,
                     "low": predicted["low"] * factor,
