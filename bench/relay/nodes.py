@@ -1,9 +1,9 @@
-"""What the links of other GPUs give on larger nodes, on paper: planned with the figures of a measured node and published limits.
+"""What the links of other GPUs give on larger nodes, on paper: measured figures, published limits, simulation.
 
 usage: nodes.py SHIPLAP PROFILE.json
 
-The profile is that of a node with two H200 (results/h200-x2/profile.json). Each node here has copies of its GPU, its link and
-its peer copies, and limits that several GPUs share. A job of copies alone is planned with 0, 1, 3 and 7 other GPUs.
+The profile is that of a node with two H200 (results/h200-x2/profile.json). Each node here has copies of its GPU, its
+link and its peer copies, and limits that GPUs share. A job of copies alone is planned with 0, 1, 3 and 7 others.
 """
 
 import copy
@@ -45,8 +45,17 @@ NODES = [
     Node("4 H200, one host (measured sums: results/h200-x4)", 4, [Limit(range(4), 165.0, 141.8, 280.0)]),
     Node("8 GPUs, two sockets (sum of MMA, arXiv 2512.16056)", 8, [Limit(range(8), 245.0, 245.0, 400.0)]),
     Node("2 GPUs behind one PCIe switch", 2, [Limit(range(2), LINK, LINK, 2 * LINK)]),
-    Node("4 GPUs in pairs behind two switches", 4, [Limit(range(0, 2), LINK, LINK, 2 * LINK), Limit(range(2, 4), LINK, LINK, 2 * LINK)]),
-    Node("2 GPUs of a GB200 (210 GB/s each, 500 GB/s of LPDDR)", 2, [Limit(range(2), 420.0, 420.0, 500.0)], link=210 / LINK),
+    Node(
+        "4 GPUs in pairs behind two switches",
+        4,
+        [Limit(range(0, 2), LINK, LINK, 2 * LINK), Limit(range(2, 4), LINK, LINK, 2 * LINK)],
+    ),
+    Node(
+        "2 GPUs of a GB200 (210 GB/s each, 500 GB/s of LPDDR)",
+        2,
+        [Limit(range(2), 420.0, 420.0, 500.0)],
+        link=210 / LINK,
+    ),
     Node("2 GH200 without peer access", 2, [], link=380 / LINK, peers=False),
 ]
 
@@ -88,7 +97,12 @@ def profile_of(node: Node) -> dict:
         "links": [copy.deepcopy(link) | {"gpu": i} for i in ends],
         "peers": [copy.deepcopy(peer) | {"from": a, "to": b} for a in ends for b in ends if a != b and node.peers],
         "shared": [
-            {"gpus": list(limit.gpus), "h2d": between(limit.h2d), "d2h": between(limit.d2h), "both": between(limit.both)}
+            {
+                "gpus": list(limit.gpus),
+                "h2d": between(limit.h2d),
+                "d2h": between(limit.d2h),
+                "both": between(limit.both),
+            }
             for limit in node.limits
         ],
     }
@@ -96,7 +110,19 @@ def profile_of(node: Node) -> dict:
 
 def seconds(file: Path, relays: int, sizes: dict[str, int]) -> float:
     """Return the planned time of copies of these sizes."""
-    command = [PROGRAM, "plan", "--profile", str(file), "--kernel", "1us", "--strategy", "streams", "--relay", str(relays), "--json"]
+    command = [
+        PROGRAM,
+        "plan",
+        "--profile",
+        str(file),
+        "--kernel",
+        "1us",
+        "--strategy",
+        "streams",
+        "--relay",
+        str(relays),
+        "--json",
+    ]
     for direction, size in sizes.items():
         command += [f"--{direction}", str(size)]
     done = subprocess.run(command, capture_output=True, text=True)
@@ -108,7 +134,9 @@ def seconds(file: Path, relays: int, sizes: dict[str, int]) -> float:
 
 def main() -> None:
     """Print the table."""
-    print(f"{'1 GiB each, streams, predicted':56}{'direction':>10}" + "".join(f"{f'{n} relay':>16}" for n in (0, 1, 3, 7)))
+    print(
+        f"{'1 GiB each, streams, predicted':56}{'direction':>10}" + "".join(f"{f'{n} relay':>16}" for n in (0, 1, 3, 7))
+    )
     with tempfile.TemporaryDirectory() as folder:
         for node in NODES:
             file = Path(folder) / "node.json"
@@ -122,7 +150,10 @@ def main() -> None:
                         continue
                     time = seconds(file, relays, sizes)
                     cells.append(f"{sum(sizes.values()) / time / 1e9:.0f} GB/s {alone / time:5.2f}x")
-                print(f"{node.name if name == 'in' else '':56}{name:>10}" + "".join(f"{cell:>16}" for cell in cells), flush=True)
+                print(
+                    f"{node.name if name == 'in' else '':56}{name:>10}" + "".join(f"{cell:>16}" for cell in cells),
+                    flush=True,
+                )
 
 
 main()

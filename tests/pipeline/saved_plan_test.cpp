@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/json.hpp"
 #include "shiplap/device/pinned_vector.hpp"
 #include "shiplap/device/virtual/virtual_device.hpp"
 #include "shiplap/pipeline/plan.hpp"
