@@ -153,8 +153,7 @@ void refuse_what_adaptation_chooses(const WorkloadFlags& workload, const ChoiceF
     if (*value != "auto")
       throw UsageError(
           fmt::format("{} {}: --adaptive chooses how batches are cut and laid out; leave it out", flag, *value));
-  if (!choice.saved.empty())
-    throw UsageError("--saved: --adaptive chooses how batches are cut and laid out; leave it out");
+  if (choice.saved) throw UsageError("--saved: --adaptive chooses how batches are cut and laid out; leave it out");
   if (choice.graph) throw UsageError("--graph: batches that overlap cannot be graphs; leave it out");
   if (choice.batched) throw UsageError("--batched: adaptive runs submit copies one by one; leave it out");
   if (!workload.memory.empty() && workload.memory != "pinned")

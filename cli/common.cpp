@@ -294,7 +294,7 @@ SearchSpace space_of(const ChoiceFlags& flags, const Job& job) {
 }
 
 /// The options of the saved plan. Throws UsageError for flags that choose something else.
-PlanOptions saved_options(const ChoiceFlags& flags, const Job& job) {
+PlanOptions saved_options(const ChoiceFlags& flags, const UseFlags& use, const Job& job) {
   for (const auto& [flag, given] : {std::pair{"--strategy", flags.strategy != "auto"},
                                     {"--chunks", flags.chunks != "auto"},
                                     {"--ramp", flags.ramp != "auto"},
@@ -307,20 +307,26 @@ PlanOptions saved_options(const ChoiceFlags& flags, const Job& job) {
                                     {"--gpus", flags.gpus != 1},
                                     {"--relay", flags.relays != 0}})
     if (given) throw UsageError(fmt::format("--saved has the choice: leave {} out", flag));
-  return options_of(load_plan(flags.saved), job);
+  if (flags.saved->empty()) throw UsageError("--saved '': give the file of a plan");
+  const PlanView saved = load_plan(*flags.saved);
+  if (saved.pins && use.no_pin)
+    throw UsageError(
+        "--saved: the saved plan pins the arrays for its runs, and here none is pinned; give --memory pinned, or leave "
+        "--no-pin out");
+  return options_of(saved, job);
 }
 
 }  // namespace
 
 PlanOptions plan_options_of(const ChoiceFlags& choice, const UseFlags& use, const Job& job) {
-  PlanOptions options = choice.saved.empty() ? PlanOptions{.space = space_of(choice, job)} : saved_options(choice, job);
+  PlanOptions options = choice.saved ? saved_options(choice, use, job) : PlanOptions{.space = space_of(choice, job)};
   if (!choice.device_memory.empty()) {
     options.device_memory = parse_bytes(choice.device_memory, "--device-memory");
     if (options.device_memory.count == 0) throw UsageError("--device-memory 0: give more than 0 bytes");
   }
   if (use.reuse > 1 && !has_pageable_chunks(job))
     throw UsageError("--reuse: no array of the workload is in pageable memory (--memory pageable)");
-  if (choice.saved.empty() || use.reuse > 1) options.runs = use.reuse;
+  if (!choice.saved || use.reuse > 1) options.runs = use.reuse;
   options.may_pin = !use.no_pin;
   options.check_reach = use.check_reach;
   if (!use.race.empty()) options.race = parse_seconds(use.race, "--race");

@@ -49,8 +49,8 @@ struct ChoiceFlags {
   bool batched = false;
   std::uint32_t gpus = 1;
   std::uint32_t relays = 0;
-  std::string device_memory;  ///< a size; empty: as much as the node allows
-  std::string saved;          ///< the file of a plan whose choice is taken; empty: choices are searched
+  std::string device_memory;           ///< a size; empty: as much as the node allows
+  std::optional<std::string> saved{};  ///< the file of a plan whose choice is taken; nullopt: choices are searched
 };
 void add_choice_flags(CLI::App&, ChoiceFlags&);
 

@@ -29,5 +29,7 @@ try:
     shiplap.Node.load_or_measure("virtual:nowhere")
 except shiplap.Error:  # an exception of the library becomes one of Python
     print("error")
+else:
+    raise SystemExit("an unknown profile is no error")
 PYTHON
 rm -r "$work"

@@ -11,11 +11,16 @@ version=$(sed -n 's/^#define SHIPLAP_VERSION "\(.*\)"$/\1/p' shiplap/version.h)
 say() { printf '\n== %s\n' "$*"; }
 die() { printf 'release: %s\n' "$*" >&2; exit 1; }
 
-[ -z "$(git status --porcelain)" ] || die "the tree has changes that are not committed: a release is made from a commit"
+changes=$(git status --porcelain) || die "git does not answer (above)"
+[ -z "$changes" ] || die "the tree has changes that are not committed: a release is made from a commit"
 ! git rev-parse -q --verify "refs/tags/v$version" >/dev/null || die "the tag v$version exists: raise the version in shiplap/version.h"
 notes=$(awk -v head="## [$version]" 'index($0, "## [") == 1 { shown = index($0, head) == 1; next } shown' CHANGELOG.md)
 [ -n "$notes" ] || die "CHANGELOG.md has no section [$version]: give [Unreleased] this name and the date, and commit that"
 grep -qx "version: $version" CITATION.cff || die "CITATION.cff has another version than shiplap/version.h, $version"
+
+git var GIT_COMMITTER_IDENT >/dev/null || die "git has no name for the tag: git config user.name and user.email"
+[ ! -e "$1" ] || [ -z "$(ls -A "$1")" ] || die "$1 is not empty: name a new folder"
+[ "${SHIPLAP_CUDA:-auto}" = off ] || export SHIPLAP_CUDA=on  # no release lacks CUDA by accident
 
 # Everything from nothing, in the same folder each time: the compiler of CUDA puts the names of folders into its code.
 make_in() {
@@ -35,20 +40,20 @@ make_in second
 
 say "The two builds"
 differ=0
-for file in "$work"/first/*; do
-  name=$(basename "$file")
+while read -r name; do
+  file=$work/first/$name
   if cmp -s "$file" "$work/second/$name"; then
     printf '%-60s %5s MB  same bytes in both builds\n' "$name" "$(du -m "$file" | cut -f 1)"
   else
     printf '%-60s %5s MB  DIFFERS: %s\n' "$name" "$(du -m "$file" | cut -f 1)" "$(cmp "$file" "$work/second/$name" 2>&1 | head -n 1)"
     differ=1
   fi
-done
+done < <(cd "$work/first" && find . -type f | sed 's,^\./,,' | LC_ALL=C sort)
 [ $differ = 0 ] || die "two builds differ, so nobody can check this release: both are in $work"
 
 mkdir -p "$1"
 out=$(cd "$1" && pwd -P)
-cp "$work"/first/* "$out/"
-(cd "$out" && LC_ALL=C sha256sum -- *.* >SHA256SUMS)
+cp -r "$work"/first/* "$out/"
+(cd "$out" && find . -type f ! -name SHA256SUMS | sed 's,^\./,,' | LC_ALL=C sort | xargs -d '\n' sha256sum -- >SHA256SUMS)
 git tag -a "v$version" -m "shiplap $version"
 say "The release is in $out, with SHA256SUMS, and the commit has the tag v$version. Nothing is uploaded."

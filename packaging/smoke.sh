@@ -118,6 +118,7 @@ smoke_wheels() {
     wheel=${wheels[1]}
     [ "$python" != 3.11 ] || wheel=${wheels[0]}
     folder=$work/wheels-$python
+    rm -rf "$folder"
     quietly pip.log "$work/venv/bin/python" -m pip download --quiet --disable-pip-version-check --only-binary :all: --python-version "$python" \
       --platform "manylinux_${newest_glibc/./_}_x86_64" --platform manylinux_2_17_x86_64 -d "$folder" numpy pip
     cp "${wheels[@]}" "$folder/"  # pip takes the one that fits

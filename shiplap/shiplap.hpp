@@ -13,7 +13,7 @@
 
 // The first versions of C++20 called themselves 201709.
 #if __cplusplus < 201709L
-#error shiplap needs C++20: compile with -std=c++20; in CMake enable_language(CUDA) comes before find_package(shiplap)
+#error shiplap needs C++20: compile with -std=c++20
 #else
 
 #include "shiplap/core/error.hpp"

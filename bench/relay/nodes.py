@@ -20,7 +20,7 @@ SIZE = 1 << 30
 
 @dataclass
 class Limit:
-    """What these GPUs reach together, in GB/s: to them, from them, and both directions at once."""
+    """What these GPUs reach together, in GB/s: to them, from them, and duplex."""
 
     gpus: range
     h2d: float

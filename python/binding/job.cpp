@@ -93,7 +93,6 @@ KernelFunction kernel_of(PyObject* function) {
 void add(PyJob& self, std::string name, const std::string& role, std::uintptr_t address, std::uint64_t size,
          std::uint64_t element, std::uint64_t before, std::uint64_t after, nb::object mapping, nb::object owner,
          const std::string& memory) {
-  detail::require_new_name(self.job, name);
   Array array{.name = std::move(name),
               .role = role_of(role),
               .size = Bytes{size},
@@ -102,7 +101,7 @@ void add(PyJob& self, std::string name, const std::string& role, std::uintptr_t 
               .reach = {.before = before, .after = after, .elements = {}},
               .data = reinterpret_cast<std::byte*>(address)};
   if (!mapping.is_none()) array.reach.elements = mapping_of(self.hold(std::move(mapping)), array.name);
-  self.job.arrays.push_back(std::move(array));
+  self.job = detail::with_array(Job(self.job), std::move(array));
   self.hold(std::move(owner));
 }
 

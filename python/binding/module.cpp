@@ -19,6 +19,7 @@ bool python_ends() { return ends && std::this_thread::get_id() != ended_by; }
 /// Python calls the functions of atexit before anything of it is gone.
 void watch_the_end() {
   nb::module_::import_("atexit").attr("register")(nb::cpp_function([] {
+    end_runs();  // their kernels need Python
     ended_by = std::this_thread::get_id();
     ends = true;
   }));

@@ -21,6 +21,9 @@ namespace shiplap::python {
 
 namespace nb = nanobind;
 
+/// Cancels the runs that are in flight, and waits for their ends.
+void end_runs();
+
 void bind_errors(nb::module_&);
 void bind_job(nb::module_&);
 void bind_node(nb::module_&);
@@ -100,6 +103,7 @@ class WithoutGil {
     const GilReleased released;
     object_.reset();
   }
+  bool is_closed() const { return object_ == nullptr; }
   /// Throws UsageError when the object is closed.
   T* operator->() const {
     if (object_ == nullptr) throw UsageError("this object is closed: prepare the plan again");

@@ -7,10 +7,11 @@
 
 #include <algorithm>
 #include <array>
-#include <exception>
 #include <memory>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -43,17 +44,53 @@ struct PyPrepared {
   bool in_use = false;  ///< see SingleUse
 };
 
-/// A run in flight. It is the use of the prepared plan until somebody knows that it has ended.
+/// A run in flight. Those of all threads are known, so that none is left when Python ends.
+class RunInFlight {
+ public:
+  explicit RunInFlight(Running run) : run_(std::move(run)) {
+    const std::lock_guard in_turn(mutex());
+    all().insert(this);
+  }
+  RunInFlight(const RunInFlight&) = delete;
+  RunInFlight& operator=(const RunInFlight&) = delete;
+  ~RunInFlight() {
+    const std::lock_guard in_turn(mutex());
+    all().erase(this);
+  }
+  Running& run() { return run_; }
+
+  /// Cancels all of them and waits for their ends.
+  static void end_all() {
+    const GilReleased released;
+    const std::lock_guard in_turn(mutex());
+    for (RunInFlight* one : all()) one->run_.cancel();
+    for (RunInFlight* one : all())
+      while (!one->run_.wait_for(Seconds{1})) continue;
+  }
+
+ private:
+  static std::mutex& mutex() {
+    static auto& only = *new std::mutex;  // never destroyed: threads may end later
+    return only;
+  }
+  static std::set<RunInFlight*>& all() {
+    static auto& only = *new std::set<RunInFlight*>;
+    return only;
+  }
+  Running run_;
+};
+
+/// A run that was started. The members end in the opposite order: the run before the use of what it runs on.
 struct PyRun {
-  WithoutGil<Running> running;
+  std::vector<nb::object> held;  ///< the prepared plan, and what Python raised in the run
   std::unique_ptr<SingleUse> use;
-  std::optional<double> seconds{};
-  std::exception_ptr failure{};  ///< an error of the library
-  nb::object raised{};           ///< what Python raised; an exception_ptr of that can be thrown once
+  WithoutGil<RunInFlight> flight;
+  int waiting = 0;  ///< threads in `result_of`
 };
 
 std::vector<nb::object>& held_of(PyPlan& plan) { return plan.job.held; }
 std::vector<nb::object>& held_of(PyPrepared& prepared) { return prepared.plan.job.held; }
+std::vector<nb::object>& held_of(PyRun& run) { return run.held; }
 
 struct PlanRequest {
   std::vector<std::string> strategies;
@@ -79,10 +116,13 @@ PyPlan plan_of(const PyNode& node, const PyJob& job, const PlanRequest& request)
     options.space.gpus = request.gpus;
     options.space.max_slowdown = request.max_slowdown;
   } else {
-    options = options_of(load_plan(request.saved), job.job);
+    const PlanView saved = load_plan(request.saved);
+    if (saved.pins && (!request.may_pin || request.quick))
+      throw UsageError("the saved plan pins the arrays, which `may_pin` or `quick` leaves out: give pinned arrays");
+    options = options_of(saved, job.job);
   }
   options.device_memory = Bytes{request.device_memory};
-  options.runs = std::max(options.runs, request.runs);
+  if (request.saved.empty() || request.runs > 1) options.runs = request.runs;
   options.may_pin = request.may_pin;
   options.race = Seconds{request.race};
   options.check_reach = request.check_reach;
@@ -165,60 +205,93 @@ double seconds_of_run(PyPrepared& self, double limit) {
   return time.count();
 }
 
-PyRun run_in_background(PyPrepared& self, std::uintptr_t stream, double limit) {
+PyRun run_in_background(nb::handle prepared, std::uintptr_t stream, double limit) {
+  PyPrepared& self = nb::cast<PyPrepared&>(prepared);
   auto use = std::make_unique<SingleUse>(self.in_use);
-  std::unique_ptr<Running> running;
+  std::unique_ptr<RunInFlight> flight;
   with_python_errors([&] {
-    Prepared& prepared = *self.prepared.operator->();
+    Prepared& of = *self.prepared.operator->();
     const GilReleased released;
-    running = std::make_unique<Running>(
-        run_async(device_of(self.plan.node), prepared, reinterpret_cast<void*>(stream), {.limit = Seconds{limit}}));
+    flight = std::make_unique<RunInFlight>(
+        run_async(device_of(self.plan.node), of, reinterpret_cast<void*>(stream), {.limit = Seconds{limit}}));
   });
-  return {.running = WithoutGil(std::move(running)), .use = std::move(use)};
+  return {.held = {nb::borrow(prepared)}, .use = std::move(use), .flight = WithoutGil(std::move(flight))};
 }
 
 bool has_ended(PyRun& self) {
-  const bool ended = self.running->has_ended();
+  if (self.flight.is_closed()) return true;
+  const bool ended = self.flight->run().has_ended();
   if (ended) self.use.reset();
   return ended;
 }
 
-/// Waits for the end, for at most `timeout` seconds, and returns the time of the run. Ctrl-C cancels the run.
-double result_of(PyRun& self, std::optional<double> timeout) {
-  if (self.failure) std::rethrow_exception(self.failure);
-  if (self.raised.is_valid()) {
-    PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(self.raised.ptr())), self.raised.ptr());
-    throw nb::python_error();
-  }
-  if (self.seconds) return *self.seconds;
+/// Waits for the end of the run, for at most `timeout` seconds. What Python raises meanwhile, as Ctrl-C does, cancels
+/// the run and leaves this function.
+void wait_for(const Running& run, RunInFlight& flight, std::optional<double> timeout) {
   const Seconds began = steady_time();
   interruptible([&](const std::function<bool()>& stop) {
-    Seconds wait = milliseconds(10);
+    bool stopped = false;
     while (true) {
-      if (timeout) wait = std::min(wait, Seconds{*timeout} - (steady_time() - began));
-      if (self.running->wait_for(std::max(wait, Seconds{0}))) return true;
-      if (stop()) {
-        self.running->cancel();
-        timeout.reset();
-      } else if (timeout && steady_time() - began >= Seconds{*timeout}) {
+      Seconds wait = milliseconds(10);
+      if (timeout && !stopped) wait = std::clamp(Seconds{*timeout} - (steady_time() - began), Seconds{0}, wait);
+      if (run.wait_for(wait)) break;
+      if (stopped) continue;
+      stopped = stop();
+      if (stopped)
+        flight.run().cancel();
+      else if (timeout && steady_time() - began >= Seconds{*timeout})
         throw TimedOut("the run has not ended after " + to_string(Seconds{*timeout}) + ", and goes on");
-      }
     }
+    if (stopped) throw Cancelled("Python was interrupted");
+    return true;
   });
-  self.use.reset();
-  try {
-    self.seconds = with_python_errors([&] { return self.running->wait().timeline.makespan.count(); });
-  } catch (const nb::python_error& raised) {
-    self.raised = nb::borrow(raised.value());
-    throw;
-  } catch (...) {
-    self.failure = std::current_exception();
-    throw;
-  }
-  return *self.seconds;
 }
 
+[[noreturn]] void raise_again(const nb::object& raised) {
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(raised.ptr())), raised.ptr());
+  throw nb::python_error();
+}
+
+/// Waits as `wait_for` does, and returns the time of the run. What Python raised in it is kept as an object that
+/// Python's garbage collector sees, and nowhere else; an exception of nanobind could also be given to Python only once.
+double result_of(PyRun& self, std::optional<double> timeout) {
+  if (self.held.size() > 1) raise_again(self.held[1]);
+  RunInFlight& flight = *self.flight.operator->();
+  ++self.waiting;
+  try {
+    wait_for(flight.run(), flight, timeout);
+  } catch (...) {
+    --self.waiting;
+    has_ended(self);
+    throw;
+  }
+  --self.waiting;
+  self.use.reset();
+  try {
+    return with_python_errors([&] { return flight.run().wait().timeline.makespan.count(); });
+  } catch (const nb::python_error& raised) {
+    if (self.held.size() == 1) self.held.push_back(nb::borrow(raised.value()));
+  }
+  if (self.waiting == 0) self.flight.close();
+  raise_again(self.held[1]);
+}
+
+/// The slots of Collected, but that the run ends before what it needs.
+struct RunSlots : Collected<PyRun> {
+  static int clear(PyObject* self) {
+    PyRun& run = *nb::inst_ptr<PyRun>(self);
+    run.flight.close();
+    run.use.reset();
+    return Collected<PyRun>::clear(self);
+  }
+  static inline PyType_Slot slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(&Collected<PyRun>::traverse)},
+                                       {Py_tp_clear, reinterpret_cast<void*>(&clear)},
+                                       {0, nullptr}};
+};
+
 }  // namespace
+
+void end_runs() { RunInFlight::end_all(); }
 
 void bind_plan(nb::module_& m) {
   nb::class_<PlanRequest>(m, "PlanOptions")
@@ -258,14 +331,17 @@ void bind_plan(nb::module_& m) {
       .def_prop_ro("choice", [](const PyPlan& self) { return to_string(self.plan.chosen.choice); });
   nb::class_<PyPrepared>(m, "Prepared", nb::type_slots(Collected<PyPrepared>::slots))
       .def("run", &seconds_of_run)
-      .def("start", &run_in_background, nb::keep_alive<0, 1>(), nb::arg("stream"), nb::arg("limit"))
+      .def("start", &run_in_background, nb::arg("stream"), nb::arg("limit"))
       .def("close",
            [](PyPrepared& self) {
              const SingleUse use(self.in_use);
              self.prepared.close();
            })
       .def("changed",
-           [](PyPrepared& self, const std::string& name) { with_python_errors([&] { self.prepared->changed(name); }); })
+           [](PyPrepared& self, const std::string& name) {
+             const SingleUse use(self.in_use);
+             with_python_errors([&] { self.prepared->changed(name); });
+           })
       .def("fetch",
            [](PyPrepared& self, const std::string& name) {
              const SingleUse use(self.in_use);
@@ -274,11 +350,16 @@ void bind_plan(nb::module_& m) {
                return true;
              });
            })
-      .def("check_kept", [](PyPrepared& self, bool on) { self.prepared->check_kept(on); });
-  nb::class_<PyRun>(m, "Run")
+      .def("check_kept", [](PyPrepared& self, bool on) {
+        const SingleUse use(self.in_use);
+        self.prepared->check_kept(on);
+      });
+  nb::class_<PyRun>(m, "Run", nb::type_slots(RunSlots::slots))
       .def("done", &has_ended)
       .def("result", &result_of, nb::arg("timeout").none())
-      .def("cancel", [](PyRun& self) { self.running->cancel(); });
+      .def("cancel", [](PyRun& self) {
+        if (!self.flight.is_closed()) self.flight->run().cancel();
+      });
   nb::class_<Report>(m, "Report")
       .def("to_json", [](const Report& self) { return json_text(self.to_json()); })
       .def("text", [](const Report& self) { return document::text(document::run_section(run_view(self))); })

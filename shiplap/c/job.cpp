@@ -102,8 +102,7 @@ shiplap_status shiplap_job_array(shiplap_job* job, const char* name, shiplap_rol
       throw UsageError(described.name + ": array " + array.name + " is NULL: give the address of its memory");
     if (elements == 0)
       throw UsageError(described.name + ": array " + array.name + " has no elements: give it some, or leave it out");
-    detail::require_new_name(described, array.name);
-    described.arrays.push_back(std::move(array));
+    described = detail::with_array(Job(described), std::move(array));
   });
 }
 

@@ -12,8 +12,8 @@ namespace shiplap {
 /// A run in flight. The destructor waits for its end.
 class Running {
  public:
-  /// Waits for the end and returns what was observed. Can be called once. Throws what the run threw.
-  RunResult wait() { return result_.get(); }
+  /// Waits for the end and returns what was observed. Throws what the run threw.
+  RunResult wait() const { return result_.get(); }
   /// Whether `wait` would return at once.
   bool has_ended() const { return wait_for(Seconds{0}); }
   /// Waits for the end, but for at most this time. Returns whether `wait` would return at once.
@@ -26,7 +26,7 @@ class Running {
  private:
   friend Running run_async(Device&, Prepared&, void* stream, RunOptions);
   std::stop_source stop_;
-  std::future<RunResult> result_;
+  std::shared_future<RunResult> result_;
   std::jthread thread_;  // joined before the members above are destroyed
 };
 

@@ -31,6 +31,18 @@ void require_valid(const Relay& relay) {
   if (relay.piece.count == 0) throw UsageError("`relay`: a piece has no bytes");
 }
 
+/// Throws UsageError where the copies would have so many pieces that nobody waits for their schedule.
+void require_few_pieces(const Schedule& schedule, const Relay& relay) {
+  constexpr std::uint64_t most = std::uint64_t{1} << 20;
+  std::uint64_t pieces = 0;
+  for (const Op& op : schedule.ops)
+    if (const Copy* const copy = std::get_if<Copy>(&op.what)) pieces += copy->from.length.count / relay.piece.count + 1;
+  if (pieces > most)
+    throw UsageError(
+        fmt::format("`relay`: pieces of {} divide the copies into {} pieces; give larger ones, for at most {}",
+                    to_string(relay.piece), pieces, most));
+}
+
 /// Adds the ops of a schedule to another one, with their copies divided.
 class Relaying {
  public:
@@ -182,6 +194,7 @@ Schedule relayed(Schedule schedule, const Relay& relay) {
   if (schedule.as_graph)
     throw Unsupported(
         "a graph is of one GPU, so none of its copies can go over the links of others; leave `graph` out");
+  require_few_pieces(schedule, relay);
   return Relaying(schedule, relay).run();
 }
 

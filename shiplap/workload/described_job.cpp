@@ -35,12 +35,8 @@ void detail::require_data(const std::string& job, const std::string& array, cons
                     job, array, elements));
 }
 
-void detail::require_new_name(const Job& job, const std::string& array) {
-  if (std::ranges::find(job.arrays, array, &Array::name) != job.arrays.end()) refuse_name(job, array);
-}
-
 Job detail::with_array(Job job, Array array) {
-  require_new_name(job, array.name);
+  if (std::ranges::find(job.arrays, array.name, &Array::name) != job.arrays.end()) refuse_name(job, array.name);
   if (job.binding.host || job.binding.cuda)
     throw UsageError(
         fmt::format("{}: array {} is described after the kernel, which is handed the arrays before it: "

@@ -33,7 +33,6 @@ inline constexpr bool may_be_a_size =
 /// Throws UsageError for an array without elements and for a null pointer.
 void require_data(const std::string& job, const std::string& array, const void* data, std::uint64_t elements);
 /// The job with one more array. Throws UsageError when it has a kernel already.
-void require_new_name(const Job&, const std::string& array);
 Job with_array(Job, Array);
 /// The job with the first `elements` elements of the array `cut` as a broadcast array. Throws UsageError unless `cut`
 /// is an input with elements of this size, and at least as many.

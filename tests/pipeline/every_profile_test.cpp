@@ -46,7 +46,7 @@ TEST_P(EveryProfile, plans_every_workload_or_says_what_is_missing_and_which_opti
     } catch (const Unsupported& refusal) {
       const std::string text = refusal.what();
       EXPECT_NE(text.find(lacking), text.npos) << text;
-      EXPECT_NE(text.find("`link`"), text.npos) << text;
+      EXPECT_NE(text.find("`with_link`"), text.npos) << text;
     }
   }
   EXPECT_EQ(abilities(profile).find("`link`") != std::string::npos, !lacking.empty()) << abilities(profile);

@@ -7,6 +7,7 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/json.hpp"
+#include "shiplap/device/open.hpp"
 #include "shiplap/device/pinned_vector.hpp"
 #include "shiplap/device/virtual/virtual_device.hpp"
 #include "shiplap/pipeline/plan.hpp"
@@ -134,9 +135,6 @@ TEST_F(SavedPlan, of_odd_figures_is_an_error_or_runs_as_it_says) {
   pinned_vector<float> y(*gpu_, 1 << 16, 2.0f);
   const auto job = add_to(x, y);
   const Json good = plan(node_, job, {.space = {.strategies = {"streams"}, .chunks = {8}}}).to_json();
-  const auto relay = [](int gpu, double share, std::uint64_t piece) {
-    return Json{{"through", {{{"gpu", gpu}, {"share", share}}}}, {"piece", piece}};
-  };
   const auto ramp = [](double first, double last, double growth) {
     return Json{{"first", first}, {"last", last}, {"growth", growth}};
   };
@@ -144,10 +142,8 @@ TEST_F(SavedPlan, of_odd_figures_is_an_error_or_runs_as_it_says) {
   for (const auto& change :
        {Json{{"layout", "few"}, {"streams", 4'000'000'000}}, Json{{"layout", "few"}, {"streams", 0}},
         Json{{"ring", 4'000'000'000}}, Json{{"ring", 1}}, Json{{"ramp", ramp(1e-300, 1, 1e300)}},
-        Json{{"ramp", ramp(1e300, 1e-300, 1)}}, Json{{"relay", relay(1, 0.5, 1 << 20)}},
-        Json{{"relay", relay(0, 0.5, 1 << 20)}}, Json{{"relay", relay(65535, 1e9, 0)}},
-        Json{{"mover_h2d", {{"kind", "kernel"}, {"grid", 4'000'000'000}}}}, Json{{"graph", true}},
-        Json{{"chunks", 1 << 16}}, Json{{"gpus", 2}}}) {
+        Json{{"ramp", ramp(1e300, 1e-300, 1)}}, Json{{"mover_h2d", {{"kind", "kernel"}, {"grid", 4'000'000'000}}}},
+        Json{{"graph", true}}, Json{{"chunks", 1 << 16}}, Json{{"gpus", 2}}}) {
     SCOPED_TRACE(change.dump());
     Json odd = good;
     odd["chosen"].update(change);
@@ -160,6 +156,33 @@ TEST_F(SavedPlan, of_odd_figures_is_an_error_or_runs_as_it_says) {
     }
   }
   EXPECT_GE(runs, 3) << "a ring, a graph, and a chunk for each item";
+}
+
+TEST_F(SavedPlan, of_odd_relays_is_an_error_on_a_node_of_two_gpus) {
+  const auto gpus = open("virtual:" SHIPLAP_SOURCE_DIR "/results/h200-x2/profile.json");
+  const Node node = node_of(*gpus, load_profile(SHIPLAP_SOURCE_DIR "/results/h200-x2/profile.json"));
+  const pinned_vector<float> x(*gpus, 16 << 20, 1.0f);
+  pinned_vector<float> y(*gpus, 16 << 20, 2.0f);
+  const auto job = add_to(x, y);
+  const Plan made = plan(node, job, {.space = {.strategies = {"streams"}, .chunks = {8}, .relays = {1}}});
+  ASSERT_EQ(made.chosen.choice.relay.through.size(), 1u);
+  EXPECT_EQ(plan(node, job, options_of(saved(made), job)).chosen.choice, made.chosen.choice);
+  struct Odd {
+    int gpu;
+    double share;
+    std::uint64_t piece;
+  };
+  for (const Odd& odd :
+       {Odd{0, 0.5, 1 << 20}, Odd{7, 0.5, 1 << 20}, Odd{1, 1e9, 1 << 20}, Odd{1, 0.5, 0}, Odd{1, 0.5, 1}}) {
+    Json bad = made.to_json();
+    bad["chosen"]["relay"]["through"][0]["gpu"] = odd.gpu;
+    bad["chosen"]["relay"]["through"][0]["share"] = odd.share;
+    bad["chosen"]["relay"]["piece"]["value"] = odd.piece;
+    bad["chosen"]["relay"]["piece"]["unit"] = "B";
+    const PlanView view = saved(bad);  // the file can be read
+    EXPECT_THROW((void)plan(node, job, options_of(view, job)), Error)
+        << odd.gpu << " " << odd.share << " " << odd.piece;
+  }
 }
 
 }  // namespace

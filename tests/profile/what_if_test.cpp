@@ -118,7 +118,7 @@ TEST(WhatIf, refuses_what_it_does_not_know) {
     what_if(find_profile("tesla-k20m-2014"), "link=pcie2");
     ADD_FAILURE() << "there is nothing to scale";
   } catch (const Unsupported& refusal) {
-    EXPECT_NE(std::string(refusal.what()).find("`link`"), std::string::npos) << refusal.what();
+    EXPECT_NE(std::string(refusal.what()).find("`with_link`"), std::string::npos) << refusal.what();
   }
 }
 

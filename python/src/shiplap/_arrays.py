@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from shiplap._arguments import whole
+from shiplap._arguments import shape_of, whole
 from shiplap._core import UsageError, exported, share
 from shiplap._driver import driver
 
@@ -95,16 +95,14 @@ class ArraySpec:
     address = 0
 
     def __init__(self, shape: int | Sequence[int], dtype: Any = float, memory: HostMemory = "pinned") -> None:
-        self.shape: tuple[int, ...] = (shape,) if isinstance(shape, int) else tuple(shape)
-        if any(not isinstance(extent, int) or extent < 0 for extent in self.shape):
-            raise UsageError(f"`shape` {shape!r}: give whole numbers of at least 0")
+        self.shape: tuple[int, ...] = shape_of(shape)
         self.dtype: np.dtype = require_plain("`dtype`", dtype)
         if memory not in ("pinned", "pageable", "managed"):
             raise UsageError(f"`memory` {memory!r}: give pinned, pageable or managed")
         self.memory: str = memory
         self.ndim: int = len(self.shape)
         self.size: int = math.prod(self.shape)
-        self.nbytes: int = self.size * self.dtype.itemsize
+        self.nbytes: int = whole("bytes of the array", self.size * self.dtype.itemsize)
 
     def __repr__(self) -> str:
         return f"ArraySpec({self.shape}, {self.dtype}, {self.memory})"

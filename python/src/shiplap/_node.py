@@ -44,13 +44,23 @@ def profiles() -> list[str]:
     return _core.built_in_profiles()
 
 
-def _note(line: str) -> None:
-    """Log what takes time or is assumed; on stderr where the program has no logging for it."""
+def _log(level: int, line: str) -> None:
+    """Log the line; print it on stderr where the program has no logging."""
     logger = logging.getLogger("shiplap")
     if logger.hasHandlers():
-        logger.info(line)
+        logger.log(level, line)
     else:
         print(f"shiplap: {line}", file=sys.stderr)
+
+
+def _note(line: str) -> None:
+    """Say what takes time."""
+    _log(logging.INFO, line)
+
+
+def _warn(line: str) -> None:
+    """Say what is assumed, or simulated without being asked for."""
+    _log(logging.WARNING, line)
 
 
 class Movers(Table):
@@ -122,7 +132,7 @@ class Node:
         return cls(_core.Node.load_or_measure(text("device", device), function("say", say), False))
 
     @classmethod
-    def load_or_assume(cls, device: str = "", say: Callable[[str], None] = _note) -> Node:
+    def load_or_assume(cls, device: str = "", say: Callable[[str], None] = _warn) -> Node:
         """Open a device as `load_or_measure` does, without waiting for a measurement.
 
         Where a GPU has no figures yet, the built-in ones of GPUs of its name stand for them, if there are any.
@@ -222,7 +232,7 @@ class Node:
         check_reach: bool = False,
         max_slowdown: float | None = None,
         quick: bool = False,
-        saved: str | PathLike[str] = "",
+        saved: str | PathLike[str] | None = None,
     ) -> Plan:
         """Plan a job: rank all strategies, and choose one.
 
@@ -271,9 +281,12 @@ class Node:
         options.check_reach = flag("check_reach", check_reach)
         options.max_slowdown = optional_real("max_slowdown", max_slowdown)
         options.quick = flag("quick", quick)
-        options.saved = file_name("saved", saved)
-        if options.saved and (options.strategies or options.chunks or options.threads or options.gpus != 1):
-            raise UsageError("`saved` has the choice: leave strategies, chunks, threads and gpus out")
+        if saved is not None:
+            options.saved = file_name("saved", saved)
+            if not options.saved:
+                raise UsageError("`saved` '': give the file of a plan, or None")
+            if strategies or chunks or threads or gpus != 1 or max_slowdown is not None:
+                raise UsageError("`saved` has the choice: leave strategies, chunks, threads, gpus and max_slowdown out")
         job._require_parameters()
         if self.device:
             job._require_arrays()
@@ -375,7 +388,7 @@ def default_node() -> Node:
     """
     node = Node.load_or_assume()
     if not node.has_gpu:
-        _note(f"no GPU answers here: {node.device} simulates one, and no time is measured")
+        _warn(f"no GPU answers here: {node.device} simulates one, and no time is measured")
     return node
 
 

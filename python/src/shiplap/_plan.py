@@ -62,7 +62,7 @@ class Report:
 
 
 class Run:
-    """A run in flight, with the methods of ``concurrent.futures.Future`` that a run can have."""
+    """A run in flight, with the methods ``done``, ``result`` and ``cancel`` of a future."""
 
     def __init__(self, core: _core.Run) -> None:
         self._core = core
@@ -117,7 +117,8 @@ class Prepared:
         stream
             A stream of PyTorch, CuPy, cuda.core or shiplap, or an address: the run begins when the work that is in it
             now has ended, and work that is enqueued there later waits for the run. A stream that is being captured gets
-            the run as a part of its graph. None: the run begins at once.
+            the run as a part of its graph, which needs this object, not closed, as long as it is launched. None: the
+            run begins at once.
         limit
             As in `run`, counted from this call.
 
