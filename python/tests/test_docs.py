@@ -36,14 +36,25 @@ def kinds_of(cells: list[Any]) -> list[list[set[str]]]:
     return [[kinds for kinds, _ in itertools.groupby(of_cell)] for of_cell in found]
 
 
+def texts_of(cells: list[Any]) -> list[str]:
+    """Return what each cell prints. All times are simulated, so that they are the same in every run."""
+    return [
+        "".join(output["text"] for output in cell["outputs"] if output.get("name") == "stdout")
+        for cell in cells
+        if cell["cell_type"] == "code"
+    ]
+
+
 def test_the_notebook_runs_and_shows_what_it_shows_on_the_page():
     nbformat = pytest.importorskip("nbformat")
     client = pytest.importorskip("nbclient")
     notebook = nbformat.read(ROOT / "docs/tutorial.ipynb", as_version=4)
     shown = kinds_of(notebook.cells)
+    answers = texts_of(notebook.cells)
     for cell in notebook.cells:
         if cell.cell_type == "code":
             cell.outputs = []
     client.NotebookClient(notebook, kernel_name="python3", timeout=300).execute()
     assert kinds_of(notebook.cells) == shown
+    assert texts_of(notebook.cells) == answers
     assert sum("image/svg+xml" in kinds for cell in shown for kinds in cell) >= 2
