@@ -112,7 +112,6 @@ SearchSpace space_of_quick_plan(SearchSpace space, const Job& job) {
     std::erase_if(space.chunks, [most = std::max<std::uint64_t>(1, job.items / std::max(1u, space.gpus))](
                                     std::uint32_t chunks) { return chunks > most; });
   }
-  if (space.layouts.empty()) space.layouts = {Layout::three};
   if (space.ramps.empty()) space.ramps = {Ramp{}};
   space.fewer_calls = false;
   return space;

@@ -49,7 +49,7 @@ struct SearchSpace {
   /// Most time, as a fraction such as 0.05, that moving blocks may add to the time of the job's kernel while both run,
   /// and that relaying may add to a kernel on the relaying GPU that waits for its memory all the time.
   std::optional<double> max_slowdown{};
-  std::optional<Choice> given{};  ///< the only choice, such as that of a saved plan; nullopt: choices are searched
+  std::optional<Choice> given{};  ///< the only choice, with its strategy and GPUs above (`options_of` of a saved plan)
 
   /// Whether strategies, chunks, ramps, layouts, orders, grids or threads are given.
   bool is_restricted() const;
