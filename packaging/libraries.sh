@@ -11,7 +11,7 @@ complete=$prefix/complete-with-python-$zig_version-$newest_glibc
 
 prepare_compiler() {
   local zig command
-  [ -x "$work/venv/bin/python" ] || python3 -m venv "$work/venv"
+  [ -x "$work/venv/bin/python" ] || "$(command -v python3.11 || echo python3)" -m venv "$work/venv"
   quietly zig.log "$work/venv/bin/python" -m pip install --quiet --disable-pip-version-check "ziglang==$zig_version"
   zig=$("$work/venv/bin/python" -c 'import os, ziglang; print(os.path.dirname(ziglang.__file__))')
   mkdir -p "$compiler"
