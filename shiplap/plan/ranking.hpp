@@ -43,7 +43,7 @@ struct SearchSpace {
   bool closed_forms = true;
   std::uint32_t gpus = 1;  ///< number of GPUs that share the job
   /// Further GPUs of the device, by their numbers in it, whose links may also carry copies of pinned memory
-  /// (Choice::relay). The search decides how many of them do, the first ones first, and for which share.
+  /// (Choice::relay). The search decides which of them do, and for which share.
   std::vector<std::uint16_t> relays{};
   std::vector<Mover::Kind> movers{};  ///< what may move arrays that are blocks of a pool; empty: anything
   /// Most time, as a fraction such as 0.05, that moving blocks may add to the time of the job's kernel while both run,

@@ -4,10 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "shiplap/plan/ranking.hpp"
 #include "shiplap/profile/more_gpus.hpp"
 #include "shiplap/profile/profile.hpp"
+#include "shiplap/sim/fair_rates.hpp"
 #include "shiplap/sim/simulate.hpp"
 #include "shiplap/strategy/relayed.hpp"
 #include "shiplap/workload/array_place.hpp"
@@ -34,6 +36,21 @@ double link_rate(const RelayedCopies& copies, const Profile& profile, std::uint1
   if (copies.in) rate += 1 / link.h2d.per_byte.value.seconds;
   if (copies.out) rate += 1 / link.d2h.per_byte.value.seconds;
   return rate;
+}
+
+/// The same for several GPUs at once: max-min fair rates under what the profile says that they share.
+std::vector<double> rates_together(const RelayedCopies& copies, const Profile& profile,
+                                   const std::vector<std::uint16_t>& gpus) {
+  std::vector<double> limits;
+  for (const std::uint16_t gpu : gpus) limits.push_back(link_rate(copies, profile, gpu));
+  std::vector<sim::Capacity> capacities;
+  for (const SharedRates& shared : profile.shared) {
+    const Interval<Bandwidth>& rate = copies.in && copies.out ? shared.both : copies.in ? shared.h2d : shared.d2h;
+    sim::Capacity& capacity = capacities.emplace_back(sim::Capacity{.rate = rate.value.bytes_per_second});
+    for (std::size_t i = 0; i < gpus.size(); ++i)
+      if (std::ranges::find(shared.gpus, gpus[i]) != shared.gpus.end()) capacity.users.push_back(i);
+  }
+  return sim::fair_rates(limits, capacities);
 }
 
 bool can_relay(const RelayedCopies& copies, const Profile& profile, std::uint16_t gpu,
@@ -70,12 +87,29 @@ std::vector<Relay> relays_worth_trying(const RelayedCopies& copies, const Profil
   std::vector<std::uint16_t> gpus;
   for (const std::uint16_t gpu : relays)
     if (can_relay(copies, profile, gpu, max_slowdown)) gpus.push_back(gpu);
-  double rates = link_rate(copies, profile, copies.gpu);
-  for (std::size_t count = 1; count <= gpus.size(); ++count) {
-    rates += link_rate(copies, profile, gpus[count - 1]);
+  // The next GPU is the one with which all of them reach the most. One that shares its uplink with others brings
+  // nothing.
+  constexpr double least_gain = 1.02;
+  std::vector<std::uint16_t> used{copies.gpu};
+  std::vector<double> rates = rates_together(copies, profile, used);
+  const auto sum = [](const std::vector<double>& of) { return std::reduce(of.begin(), of.end()); };
+  while (!gpus.empty()) {
+    std::size_t best = 0;
+    std::vector<double> best_rates;
+    for (std::size_t i = 0; i < gpus.size(); ++i) {
+      used.push_back(gpus[i]);
+      std::vector<double> with = rates_together(copies, profile, used);
+      used.pop_back();
+      if (!best_rates.empty() && sum(with) <= sum(best_rates)) continue;
+      best = i;
+      best_rates = std::move(with);
+    }
+    if (sum(best_rates) < least_gain * sum(rates)) break;
+    used.push_back(gpus[best]);
+    gpus.erase(gpus.begin() + static_cast<std::ptrdiff_t>(best));
+    rates = std::move(best_rates);
     Relay relay;
-    for (std::size_t i = 0; i < count; ++i)
-      relay.through.push_back({gpus[i], link_rate(copies, profile, gpus[i]) / rates});
+    for (std::size_t i = 1; i < used.size(); ++i) relay.through.push_back({used[i], rates[i] / sum(rates)});
     for (const Bytes piece : pieces) {
       relay.piece = piece;
       if (piece * relay_slots <= most_relay_ring) all.push_back(relay);

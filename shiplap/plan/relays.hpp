@@ -37,10 +37,11 @@ RelayedCopies copies_of(const Job&);
 /// the link moves it at its rate. nullopt where the profile lacks a rate.
 std::optional<double> slowdown_of_relaying(const RelayedCopies&, const Profile&, std::uint16_t relaying);
 
-/// Ways to divide copies among the link of their GPU and those of `relays`: through the first of them, through the
-/// first two and so on, each for the share of its link in the rates of all, in pieces of several sizes. GPUs whose
-/// kernels would lose more than `max_slowdown` are left out, and so are those of unknown link or unknown copies from
-/// GPU to GPU.
+/// Ways to divide copies among the link of their GPU and those of `relays`: through one of them, through two and so on,
+/// each for the share of its link in the rates that all reach together (max-min fair under `Profile::shared`), in
+/// pieces of several sizes. The next one is that with which the most is reached. Those with which no more is reached,
+/// because they share an uplink, are left out, and so are GPUs whose kernels would lose more than `max_slowdown` and
+/// those of unknown link or unknown copies from GPU to GPU.
 std::vector<Relay> relays_worth_trying(const RelayedCopies&, const Profile&, std::span<const std::uint16_t> relays,
                                        std::optional<double> max_slowdown);
 

@@ -51,6 +51,26 @@ TEST(Relays, are_left_out_behind_one_uplink_and_use_what_it_has_to_spare) {
   EXPECT_NEAR(alone / seconds_of(ranked(large_input, linked_gpus_behind_uplink(2, 1.5), 1)), 1.5, 0.06);
 }
 
+TEST(Relays, are_those_of_other_uplinks_before_those_that_share_the_own_one) {
+  // Pairs behind an uplink each, which a single link fills: GPU 0 and 1, 2 and 3, 4 and 5.
+  Profile profile = linked_gpus(6);
+  const double link = 1 / profile.link(0).h2d.per_byte.value.seconds;
+  for (std::uint16_t first = 0; first < 6; first += 2)
+    profile.shared.push_back({.gpus = {first, static_cast<std::uint16_t>(first + 1)},
+                              .h2d = Interval<Bandwidth>::exact({link}),
+                              .d2h = Interval<Bandwidth>::exact({link}),
+                              .both = Interval<Bandwidth>::exact({2 * link})});
+  const double alone = seconds_of(ranked(large_input, profile, 0));
+  EXPECT_FALSE(relays(ranked(large_input, profile, 1)));
+  for (const std::uint32_t relaying : {3u, 5u}) {
+    const Ranking ranking = ranked(large_input, profile, relaying);
+    const std::vector<RelayShare>& through = ranking.best().choice.relay.through;
+    ASSERT_EQ(through.size(), (relaying - 1) / 2) << "one GPU of each other pair";
+    for (const RelayShare& one : through) EXPECT_GE(one.gpu, 2u);
+    EXPECT_NEAR(alone / seconds_of(ranking), 1 + through.size(), 0.12 * through.size());
+  }
+}
+
 TEST(Relays, are_left_out_where_copies_between_the_gpus_are_unknown) {
   Profile profile = linked_gpus(2);
   std::erase_if(profile.peers, [](const PeerModel& peer) { return peer.from == 1; });
