@@ -31,7 +31,7 @@ void require_valid(const Relay& relay) {
   if (relay.piece.count == 0) throw UsageError("`relay`: a piece has no bytes");
 }
 
-/// Throws UsageError where the copies would have so many pieces that nobody waits for their schedule.
+/// Throws UsageError where the copies would have more than a million pieces: nobody waits for such a schedule.
 void require_few_pieces(const Schedule& schedule, const Relay& relay) {
   constexpr std::uint64_t most = std::uint64_t{1} << 20;
   std::uint64_t pieces = 0;
