@@ -53,6 +53,18 @@ std::vector<double> rates_together(const RelayedCopies& copies, const Profile& p
   return sim::fair_rates(limits, capacities);
 }
 
+/// What these GPUs reach together, summed over what the job may do at a time: copies in each direction, and duplex.
+double reached(const RelayedCopies& copies, const Profile& profile, const std::vector<std::uint16_t>& gpus) {
+  double sum = 0;
+  for (const RelayedCopies& at_a_time : {RelayedCopies{.in = true, .out = false, .gpu = copies.gpu},
+                                         RelayedCopies{.in = false, .out = true, .gpu = copies.gpu}, copies}) {
+    if ((at_a_time.in && !copies.in) || (at_a_time.out && !copies.out)) continue;
+    const std::vector<double> rates = rates_together(at_a_time, profile, gpus);
+    sum += std::reduce(rates.begin(), rates.end());
+  }
+  return sum;
+}
+
 bool can_relay(const RelayedCopies& copies, const Profile& profile, std::uint16_t gpu,
                std::optional<double> max_slowdown) {
   if (gpu == copies.gpu || gpu >= profile.gpus.size() || profile.find_link(gpu) == nullptr) return false;
@@ -91,25 +103,24 @@ std::vector<Relay> relays_worth_trying(const RelayedCopies& copies, const Profil
   // nothing.
   constexpr double least_gain = 1.02;
   std::vector<std::uint16_t> used{copies.gpu};
-  std::vector<double> rates = rates_together(copies, profile, used);
-  const auto sum = [](const std::vector<double>& of) { return std::reduce(of.begin(), of.end()); };
+  double most = reached(copies, profile, used);
   while (!gpus.empty()) {
-    std::size_t best = 0;
-    std::vector<double> best_rates;
-    for (std::size_t i = 0; i < gpus.size(); ++i) {
-      used.push_back(gpus[i]);
-      std::vector<double> with = rates_together(copies, profile, used);
+    std::vector<double> with;
+    for (const std::uint16_t gpu : gpus) {
+      used.push_back(gpu);
+      with.push_back(reached(copies, profile, used));
       used.pop_back();
-      if (!best_rates.empty() && sum(with) <= sum(best_rates)) continue;
-      best = i;
-      best_rates = std::move(with);
     }
-    if (sum(best_rates) < least_gain * sum(rates)) break;
-    used.push_back(gpus[best]);
-    gpus.erase(gpus.begin() + static_cast<std::ptrdiff_t>(best));
-    rates = std::move(best_rates);
+    const auto best = std::ranges::max_element(with);
+    if (*best < least_gain * most) break;
+    most = *best;
+    const auto at = gpus.begin() + (best - with.begin());
+    used.push_back(*at);
+    gpus.erase(at);
+    const std::vector<double> rates = rates_together(copies, profile, used);
     Relay relay;
-    for (std::size_t i = 1; i < used.size(); ++i) relay.through.push_back({used[i], rates[i] / sum(rates)});
+    for (std::size_t i = 1; i < used.size(); ++i)
+      relay.through.push_back({used[i], rates[i] / std::reduce(rates.begin(), rates.end())});
     for (const Bytes piece : pieces) {
       relay.piece = piece;
       if (piece * relay_slots <= most_relay_ring) all.push_back(relay);
