@@ -59,7 +59,7 @@ kind=""
 cuda_options=(-D SHIPLAP_CUDA=off)
 if [ -n "$nvcc" ]; then
   say "Packages with CUDA: $("$nvcc" --version | sed -n 's/^Cuda compilation tools, //p')"
-  # nvcc puts the names of temporary files into its code: beside the object they are the same in every build.
+  # nvcc puts the names of temporary files into objects: beside the object they are the same in every build.
   cuda_options=(-D SHIPLAP_CUDA=on -D "CMAKE_CUDA_COMPILER=$nvcc" -D "CMAKE_CUDA_FLAGS=-Xcompiler=-ffile-prefix-map=$root/= --objdir-as-tempdir"
                 -D "CMAKE_CUDA_ARCHITECTURES=${SHIPLAP_CUDA_ARCHITECTURES:-$(cuda_architectures)}")
 elif [ "${SHIPLAP_CUDA:-auto}" = on ]; then
