@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "cli/choice_flags.hpp"
 #include "cli/cli11.hpp"
 #include "cli/common.hpp"
 #include "cli/node.hpp"

@@ -1,4 +1,4 @@
-// Code that the subcommands share: flags for workloads and choices, and how output is printed.
+// Code that the subcommands share: flags for workloads and nodes, and how output is printed.
 #pragma once
 
 #include <optional>
@@ -32,42 +32,6 @@ struct WorkloadFlags {
 void add_workload_flags(CLI::App&, WorkloadFlags&);
 /// Throws UsageError when there is neither a name nor a stated size, or both, or a stated size without a kernel time.
 Workload workload_of(const WorkloadFlags&);
-
-/// The number of threads that --threads asks for. Throws UsageError when it is 0 or too large.
-std::uint32_t threads_of(const std::string& text);
-
-/// The choices that flags leave open; "auto" leaves one to the plan.
-struct ChoiceFlags {
-  std::string strategy = "auto";
-  std::string chunks = "auto";
-  std::string ramp = "auto";
-  std::string max_grid = "auto";
-  std::string layout = "auto";
-  std::string order = "auto";
-  std::string threads = "auto";
-  bool graph = false;
-  bool batched = false;
-  std::uint32_t gpus = 1;
-  std::uint32_t relays = 0;
-  std::string device_memory;           ///< a size; empty: as much as the node allows
-  std::optional<std::string> saved{};  ///< the file of a plan whose choice is taken; nullopt: choices are searched
-};
-void add_choice_flags(CLI::App&, ChoiceFlags&);
-
-/// Flags that say how the job will be used.
-struct UseFlags {
-  std::uint64_t reuse = 1;
-  bool no_pin = false;
-  bool check_reach = false;
-  std::string race{};  ///< a time; empty: no race
-};
-/// Adds every flag of UseFlags but --race.
-void add_use_flags(CLI::App&, UseFlags&);
-void add_race_flag(CLI::App&, std::string& race, const std::string& help);
-
-/// The search space that the flags leave open. Throws UsageError for an unknown name, and for more chunks than the job
-/// has items. Notes on stderr when the number of chunks does not divide the items evenly.
-PlanOptions plan_options_of(const ChoiceFlags&, const UseFlags&, const Job&);
 
 void add_device_flag(CLI::App&, std::string& device);
 CLI::Option* add_profile_flag(CLI::App&, std::string& profile, const std::string& help);

@@ -1,6 +1,7 @@
 // Options without effect: each is named on stderr with the reason, so that nobody believes it did something.
 #pragma once
 
+#include "cli/choice_flags.hpp"
 #include "cli/common.hpp"
 #include "cli/evaluate.hpp"
 #include "cli/measure.hpp"

@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "cli/choice_flags.hpp"
 #include "cli/common.hpp"
 #include "cli/effects.hpp"
 #include "cli/evaluate.hpp"

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "cli/choice_flags.hpp"
 #include "cli/common.hpp"
 #include "cli/node.hpp"
 

@@ -49,7 +49,8 @@ while read -r name; do
     differ=1
   fi
 done < <(cd "$work/first" && find . -type f | sed 's,^\./,,' | LC_ALL=C sort)
-# The sources, the bill and what has no CUDA are the same. nvcc's compressed code (.nv_fatbin) was not, with CUDA 13.0.
+# With CUDA 13.0 the source distribution and the bill were the same, and the programs were not: the code for GPUs
+# (.nv_fatbin) had another size, so that all behind it had other addresses.
 [ $differ = 0 ] || say "The files that DIFFER cannot be checked by building them again; both builds are in $work"
 
 mkdir -p "$1"

@@ -16,7 +16,7 @@ from packageurl import PackageURL
 
 
 def main(version: str, seconds: str, out: str, *parts: str) -> None:
-    """Write the file. `seconds` since 1970 is its time, so that two builds write the same bytes."""
+    """Write the file, dated `seconds` after 1970: two builds of one commit give the same date."""
     licences = LicenseFactory()
     product = Component(
         name="shiplap",

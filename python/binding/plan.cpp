@@ -227,7 +227,7 @@ bool has_ended(PyRun& self) {
 
 /// Waits for the end of the run, for at most `timeout` seconds. What Python raises meanwhile, as Ctrl-C does, cancels
 /// the run and leaves this function.
-void wait_for(const Running& run, RunInFlight& flight, std::optional<double> timeout) {
+void wait_for(Running& run, std::optional<double> timeout) {
   const Seconds began = steady_time();
   interruptible([&](const std::function<bool()>& stop) {
     bool stopped = false;
@@ -238,7 +238,7 @@ void wait_for(const Running& run, RunInFlight& flight, std::optional<double> tim
       if (stopped) continue;
       stopped = stop();
       if (stopped)
-        flight.run().cancel();
+        run.cancel();
       else if (timeout && steady_time() - began >= Seconds{*timeout})
         throw TimedOut("the run has not ended after " + to_string(Seconds{*timeout}) + ", and goes on");
     }
@@ -259,7 +259,7 @@ double result_of(PyRun& self, std::optional<double> timeout) {
   RunInFlight& flight = *self.flight.operator->();
   ++self.waiting;
   try {
-    wait_for(flight.run(), flight, timeout);
+    wait_for(flight.run(), timeout);
   } catch (...) {
     --self.waiting;
     has_ended(self);

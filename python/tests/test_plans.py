@@ -27,6 +27,17 @@ def doubling(kernel=lambda chunk, x, y: np.multiply(x, 2, out=y), items=1 << 18)
     return shiplap.Job(items, "double").in_("x", x).out("y", y).host_kernel(kernel), x, y
 
 
+def until_told():
+    """Return an event, and a kernel that waits for it."""
+    may_go_on = threading.Event()
+
+    def held_up(chunk, x, y):
+        assert may_go_on.wait(10)
+        np.multiply(x, 2, out=y)
+
+    return may_go_on, held_up
+
+
 def test_a_saved_plan_has_its_choice_again_for_arrays_of_the_same_size_alone(node, tmp_path):
     job, _, _ = doubling()
     plan = node.plan(job, strategies="staged", chunks=6, threads=2)
@@ -61,13 +72,8 @@ def test_a_summary_is_the_first_sentence(node):
 
 
 def test_a_run_in_the_background_ends_with_its_time_and_the_results(node):
-    may_go_on = threading.Event()
-
-    def slow(chunk, x, y):
-        assert may_go_on.wait(10)
-        np.multiply(x, 2, out=y)
-
-    job, x, y = doubling(slow)
+    may_go_on, held_up = until_told()
+    job, x, y = doubling(held_up)
     prepared = node.plan(job, strategies="pageable").prepare()
     run = prepared.start()
     assert not run.done()
@@ -126,13 +132,8 @@ def test_a_run_keeps_what_it_needs_when_nobody_else_does(node):
 
 
 def test_a_run_that_nobody_has_is_waited_for_before_its_memory_is_used_again(node):
-    may_go_on = threading.Event()
-
-    def slow(chunk, x, y):
-        assert may_go_on.wait(10)
-        np.multiply(x, 2, out=y)
-
-    job, x, y = doubling(slow)
+    may_go_on, held_up = until_told()
+    job, x, y = doubling(held_up)
     prepared = node.plan(job, strategies="pageable").prepare()
     runs = [prepared.start()]
     dropping = threading.Thread(target=runs.clear)

@@ -82,7 +82,7 @@ PlanOptions options_of(const PlanView& saved, const Job& job) {
   const Choice& choice = saved.chosen.choice;
   if (saved.shape && (saved.shape->bytes_in != bytes_in(job) || saved.shape->bytes_out != bytes_out(job)))
     throw UsageError(
-        fmt::format("the saved plan is for {} in and {} out, and {} has {} in and {} out: plan this job by itself",
+        fmt::format("the saved plan is for {} in and {} out, and {} has {} in and {} out: plan this job without it",
                     to_string(saved.shape->bytes_in), to_string(saved.shape->bytes_out), job.name,
                     to_string(bytes_in(job)), to_string(bytes_out(job))));
   PlanOptions options{.space = {.strategies = {choice.strategy}, .gpus = choice.gpus, .given = choice}};

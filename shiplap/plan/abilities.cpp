@@ -13,7 +13,7 @@ namespace {
 
 std::string without_link(const Profile& profile) {
   const auto named = std::ranges::find(profile.missing, "links", &Missing::parameter);
-  return fmt::format("plans with a link that is stated (`link`){}",
+  return fmt::format("plans with a link that is stated (`with_link`){}",
                      named == profile.missing.end() ? "" : fmt::format(", because {}", named->reason));
 }
 

@@ -61,7 +61,6 @@ std::vector<std::vector<Candidate>> best_of_each_strategy(const Job& job, const 
       continue;
     }
     if (!search.assumptions.empty()) into.assumptions = search.assumptions;
-    if (space.given) notes.push_back("the choice is given, and no other was searched");
     sort_by_preference(search.tried);
     if (const Candidate& first = search.tried.front(); first.predicted_by == PredictedBy::closed_form)
       notes.push_back(
@@ -202,6 +201,7 @@ Ranking rank(const Job& job, const Profile& profile, const Limits& limits, const
         complete_prediction(job, profile, limits, std::move(candidate), result.bound, result.ideal_overlap));
   sort_by_time(result);
   result.why = explain(result);
+  if (space.given) result.why = "The choice was given, so that no other was searched. " + result.why;
   if (const std::string lacking = lacking_figures(profile, result.candidates); !lacking.empty())
     result.why += (result.why.empty() ? "" : " ") + lacking;
   return result;

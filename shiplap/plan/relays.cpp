@@ -38,7 +38,8 @@ double link_rate(const RelayedCopies& copies, const Profile& profile, std::uint1
   return rate;
 }
 
-/// The same for several GPUs at once: max-min fair rates under what the profile says that they share.
+/// Bytes per second over the link of each of these GPUs while all of them copy: the max-min fair rates under the limits
+/// that they share (Profile::shared).
 std::vector<double> rates_together(const RelayedCopies& copies, const Profile& profile,
                                    const std::vector<std::uint16_t>& gpus) {
   std::vector<double> limits;

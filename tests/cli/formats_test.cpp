@@ -83,7 +83,7 @@ TEST_F(KeptFiles, are_there_for_every_format_that_a_command_reads) {
     missing.erase(format.schema);
   for (const KeptFile& kept : kept_files()) {
     const std::string text = read(path_of(kept));
-    // Of a log the first line, which has the format.
+    // The first line of a log names the format, and the other lines have none.
     Json json = Json::parse(text, nullptr, false);
     if (json.is_discarded()) json = Json::parse(text.substr(0, text.find('\n')));
     missing.erase(json.at("schema").get_ref<const std::string&>());

@@ -49,7 +49,7 @@ TEST_P(EveryProfile, plans_every_workload_or_says_what_is_missing_and_which_opti
       EXPECT_NE(text.find("`with_link`"), text.npos) << text;
     }
   }
-  EXPECT_EQ(abilities(profile).find("`link`") != std::string::npos, !lacking.empty()) << abilities(profile);
+  EXPECT_EQ(abilities(profile).find("`with_link`") != std::string::npos, !lacking.empty()) << abilities(profile);
 }
 
 TEST_P(EveryProfile, plans_every_workload_with_a_stated_link_and_says_that_it_is_assumed) {

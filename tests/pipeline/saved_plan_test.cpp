@@ -60,6 +60,7 @@ TEST_F(SavedPlan, has_the_choice_the_schedule_and_the_prediction_that_it_had) {
     SCOPED_TRACE(to_string(made.chosen.choice));
     EXPECT_EQ(again.chosen.choice, made.chosen.choice);
     EXPECT_EQ(again.ranking.candidates.size(), 1u) << "no other was searched";
+    EXPECT_THAT(again.explain(), HasSubstr("choice was given"));
     EXPECT_EQ(again.chosen.schedule->ops.size(), made.chosen.schedule->ops.size());
     EXPECT_NEAR(again.chosen.predicted.value.count(), made.chosen.predicted.value.count(), 1e-12);
     EXPECT_NEAR(again.chosen.predicted.high.count(), made.chosen.predicted.high.count(), 1e-12);
