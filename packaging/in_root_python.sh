@@ -28,8 +28,32 @@ print("run", end=" ")
 try:
     shiplap.Node.load_or_measure("virtual:nowhere")
 except shiplap.Error:  # an exception of the library becomes one of Python
-    print("error")
+    print("error", end=" ")
 else:
     raise SystemExit("an unknown profile is no error")
 PYTHON
+# The program ends while runs go on in threads that outlive the interpreter.
+venv/bin/python - <<'PYTHON'
+import threading
+import time
+
+import numpy as np
+import shiplap
+
+node = shiplap.Node.load_or_measure("virtual:h100")
+job = shiplap.Job(1 << 16, "endless").inout("x", np.zeros(1 << 16)).host_kernel(lambda chunk, x: sum(range(1000)))
+plan = node.plan(job.kernel_time(1e-3), strategies="staged", chunks=8)
+
+
+def work():
+    prepared = plan.prepare()
+    while True:
+        prepared.run()
+
+
+for _ in range(2):
+    threading.Thread(target=work, daemon=True).start()
+time.sleep(0.3)
+PYTHON
+printf 'end\n'
 rm -r "$work"

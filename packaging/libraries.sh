@@ -37,6 +37,7 @@ SCRIPT
   cat >"$work/toolchain$kind.cmake" <<CMAKE
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR x86_64)
+set(CMAKE_C_COMPILER $compiler/cc)
 set(CMAKE_CXX_COMPILER $compiler/c++)
 set(CMAKE_AR $compiler/ar)
 set(CMAKE_RANLIB $compiler/ranlib)

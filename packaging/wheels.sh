@@ -28,10 +28,10 @@ make_sdist() {
 build_wheel() {
   local folder=$work/$1 option options=()
   shift
-  for option in "SHIPLAP_BUILT=$work/portable$kind" "SHIPLAP_LICENSES=$work/licenses" "CMAKE_CXX_FLAGS=-ffile-prefix-map=$root/= -idirafter $python_headers -include cstdio" "$@"; do
+  for option in "SHIPLAP_BUILT=$work/portable$kind" "SHIPLAP_LICENSES=$work/licenses" "CMAKE_C_FLAGS=-ffile-prefix-map=$root/= -idirafter $python_headers" "CMAKE_CXX_FLAGS=-ffile-prefix-map=$root/= -idirafter $python_headers -include cstdio" "$@"; do
     options+=(-C "cmake.define.$option")
   done
-  rm -rf "$folder"
+  rm -rf "$folder"{,-build}  # files keep the times that they have in the source distribution, so objects would seem newer
   CMAKE_BUILD_PARALLEL_LEVEL=$jobs quietly wheel.log "$work/venv/bin/python" -m pip wheel --no-build-isolation --no-deps -v -w "$folder" \
     -C "cmake.args=--toolchain;$work/toolchain$kind.cmake" -C "build-dir=$folder-build" "${options[@]}" "$work/sdist"
   PATH=$work/venv/bin:$PATH quietly repair.log auditwheel repair --plat "manylinux_${newest_glibc/./_}_x86_64" -w "$folder/repaired" "$folder"/*.whl

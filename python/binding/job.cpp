@@ -30,15 +30,13 @@ void keep_thread_state() {
 
     State() {
       if (PyGILState_GetThisThreadState() != nullptr) return;
-      before = unless_python_ends([] { return PyGILState_Ensure(); });
+      before = shiplap_take_gil();
       saved = PyEval_SaveThread();
     }
     ~State() {
       if (saved == nullptr || python_ends()) return;
-      unless_python_ends([this] {
-        PyEval_RestoreThread(saved);
-        PyGILState_Release(before);
-      });
+      shiplap_restore_thread(saved);
+      shiplap_give_gil(before);
     }
     State(const State&) = delete;
     State& operator=(const State&) = delete;

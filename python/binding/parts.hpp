@@ -2,7 +2,6 @@
 // the habits of Python.
 #pragma once
 
-#include <cxxabi.h>
 #include <nanobind/nanobind.h>
 
 #include <chrono>
@@ -13,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "binding/python_end.h"
 #include "shiplap/core/error.hpp"
 #include "shiplap/pipeline/node.hpp"
 #include "shiplap/workload/job.hpp"
@@ -37,29 +37,11 @@ void bind_advise(nb::module_&);
 /// Whether the interpreter has begun to end in another thread. This thread may not get the GIL any more then.
 bool python_ends();
 
-/// Calls what may take the GIL. When the interpreter has ended, CPython before 3.14 ends a thread that asks for the
-/// GIL, by unwinding its stack. That would abort the process in the first destructor, so the thread stops here for
-/// good. What `call` has on its stack is unwound without the GIL: it must own no Python object.
-template <class Call>
-auto unless_python_ends(const Call& call) {
-#ifdef __GLIBCXX__
-  try {
-    return call();
-  } catch (abi::__forced_unwind&) {
-    for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
-  }
-#else
-  return call();
-#endif
-}
-
 /// Holds the GIL in any thread.
 class GilTaken {
  public:
-  GilTaken() : state_(unless_python_ends([] { return PyGILState_Ensure(); })) {}
-  ~GilTaken() {
-    unless_python_ends([this] { PyGILState_Release(state_); });
-  }
+  GilTaken() : state_(shiplap_take_gil()) {}
+  ~GilTaken() { shiplap_give_gil(state_); }
   GilTaken(const GilTaken&) = delete;
   GilTaken& operator=(const GilTaken&) = delete;
 
@@ -71,9 +53,7 @@ class GilTaken {
 class GilReleased {
  public:
   GilReleased() : state_(PyEval_SaveThread()) {}
-  ~GilReleased() {
-    unless_python_ends([this] { PyEval_RestoreThread(state_); });
-  }
+  ~GilReleased() { shiplap_restore_thread(state_); }
   GilReleased(const GilReleased&) = delete;
   GilReleased& operator=(const GilReleased&) = delete;
 
@@ -85,7 +65,7 @@ class GilReleased {
 template <class... Arguments>
 nb::object call_python(nb::handle function, Arguments&&... arguments) {
   const nb::tuple given = nb::make_tuple(std::forward<Arguments>(arguments)...);
-  PyObject* returned = unless_python_ends([&] { return PyObject_CallObject(function.ptr(), given.ptr()); });
+  PyObject* returned = shiplap_call_object(function.ptr(), given.ptr());
   if (returned == nullptr) throw nb::python_error();
   return nb::steal(returned);
 }

@@ -6,15 +6,15 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-int uname(struct utsname *names) {
-  int (*real)(struct utsname *) = (int (*)(struct utsname *))dlsym(RTLD_NEXT, "uname");
+int uname(struct utsname* names) {
+  int (*real)(struct utsname*) = (int (*)(struct utsname*))dlsym(RTLD_NEXT, "uname");
   const int result = real(names);
-  const char *node = getenv("SHIPLAP_NODE");
+  const char* node = getenv("SHIPLAP_NODE");
   if (result == 0 && node != NULL && strlen(node) < sizeof names->nodename) strcpy(names->nodename, node);
   return result;
 }
 
-int gethostname(char *name, size_t size) {
+int gethostname(char* name, size_t size) {
   struct utsname names;
   if (uname(&names) != 0) return -1;
   if (strlen(names.nodename) >= size) {

@@ -1,8 +1,8 @@
 /* A programmer of instruments in C: sums the counts of every channel, and wants to know why a call failed. */
+#include <shiplap/shiplap.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <shiplap/shiplap.h>
 
 enum { CHANNELS = 20000, COUNTS = 64 };
 
@@ -10,7 +10,8 @@ static int sum_channels(const shiplap_chunk* chunk, void* user) {
   const double scale = *(const double*)user;
   for (uint64_t c = chunk->first; c < chunk->first + chunk->count; ++c) {
     double sum = 0;
-    for (uint64_t k = c * COUNTS; k < (c + 1) * COUNTS; ++k) sum += SHIPLAP_ELEMENT(const uint16_t, chunk->arrays[0], k);
+    for (uint64_t k = c * COUNTS; k < (c + 1) * COUNTS; ++k)
+      sum += SHIPLAP_ELEMENT(const uint16_t, chunk->arrays[0], k);
     SHIPLAP_ELEMENT(double, chunk->arrays[1], c) = scale * sum;
   }
   return 0;
