@@ -11,7 +11,6 @@ complete=$prefix/complete-with-python-$zig_version-$newest_glibc
 
 prepare_compiler() {
   local zig command
-  [ -x "$work/venv/bin/python" ] || "$(command -v python3.11 || echo python3)" -m venv "$work/venv"
   quietly zig.log "$work/venv/bin/python" -m pip install --quiet --disable-pip-version-check "ziglang==$zig_version"
   zig=$("$work/venv/bin/python" -c 'import os, ziglang; print(os.path.dirname(ziglang.__file__))')
   mkdir -p "$compiler"
@@ -19,7 +18,7 @@ prepare_compiler() {
     cat >"$compiler/$command" <<SCRIPT
 #!/bin/sh
 export ZIG_GLOBAL_CACHE_DIR=$work/zig-cache ZIG_LOCAL_CACHE_DIR=$work/zig-cache
-exec $zig/zig $command -target x86_64-linux-gnu.$newest_glibc -g0 "\$@"
+exec $zig/zig $command -target $machine-linux-gnu.$newest_glibc -g0 "\$@"
 SCRIPT
   done
   for command in ar ranlib; do printf '#!/bin/sh\nexec %s %s "$@"\n' "$zig/zig" "$command" >"$compiler/$command"; done
@@ -36,11 +35,12 @@ SCRIPT
   chmod +x "$compiler"/*
   cat >"$work/toolchain$kind.cmake" <<CMAKE
 set(CMAKE_SYSTEM_NAME Linux)
-set(CMAKE_SYSTEM_PROCESSOR x86_64)
+set(CMAKE_SYSTEM_PROCESSOR $machine)
 set(CMAKE_C_COMPILER $compiler/cc)
 set(CMAKE_CXX_COMPILER $compiler/c++)
 set(CMAKE_AR $compiler/ar)
 set(CMAKE_RANLIB $compiler/ranlib)
+set(CMAKE_STRIP $(command -v "$strip"))
 set(CMAKE_CUDA_HOST_COMPILER $compiler/nvcc-host)
 set(CMAKE_PREFIX_PATH $prefix)
 set(ENV{PKG_CONFIG_LIBDIR} $prefix/lib/pkgconfig)
@@ -51,19 +51,37 @@ CMAKE
   [ -z "$nvcc" ] || cat >>"$work/toolchain$kind.cmake" <<CMAKE
 set(CMAKE_EXE_LINKER_FLAGS_INIT -L$(cuda_libraries))
 set(CMAKE_MODULE_LINKER_FLAGS_INIT -L$(cuda_libraries))
+set(CUDA_cudart_static_LIBRARY $(cuda_libraries)/libcudart_static.a CACHE FILEPATH "")  # of this machine, not of this host
 CMAKE
 }
-cuda_libraries() { "$nvcc" --dryrun x.cu 2>&1 | sed -n 's/.*LIBRARIES=.*"-L\([^"]*\)"[^"]*$/\1/p'; }
+# The toolkit with the runtime of another machine, which PyPI has. Code for GPUs is the same everywhere.
+prepare_cuda() {
+  local release library
+  release=$("$toolkit/bin/nvcc" --version | sed -n 's/.*release \([0-9.]*\),.*/\1/p')
+  rm -rf "$work"/cuda*
+  quietly cuda.log "$work/venv/bin/python" -m pip download --quiet --disable-pip-version-check --no-deps --only-binary :all: \
+    --platform "manylinux2014_$machine" -d "$work/cuda-runtime" "nvidia-cuda-runtime==$release.*"
+  unzip -q -d "$work/cuda-runtime" "$work"/cuda-runtime/*.whl
+  library=$(dirname "$(find "$work/cuda-runtime" -name libcudart_static.a)")
+  [ -n "$library" ] || die "PyPI's package of the CUDA runtime $release for $machine has no static library: SHIPLAP_CUDA=off does without"
+  # nvcc looks for all else beside the folder that it is in, so this is a copy and no link.
+  mkdir -p "$work/cuda/targets/sbsa-linux"
+  cp -r "$toolkit/bin" "$work/cuda/"
+  ln -s "$toolkit"/{nvvm,include} "$work/cuda/"
+  ln -s "$toolkit/include" "$library" "$work/cuda/targets/sbsa-linux/"
+}
+cuda_libraries() { "$nvcc" -ccbin "$compiler/nvcc-host" --dryrun x.cu 2>&1 | sed -n 's/.*LIBRARIES=.*"-L\([^"]*\)"[^"]*$/\1/p'; }
 
 # The sources as Debian signs them, from lists of their own: the node's may have no sources.
 fetch_sources() {
   local apt=(apt-get -qq -o Dir::Etc::SourceList="$work/sources/sources.list" -o Dir::Etc::SourceParts=/dev/null
-             -o Dir::State::Lists="$work/sources/lists" -o Dir::Cache="$work/sources/cache" -o APT::Sandbox::User=root)
+             -o Dir::State::Lists="$work/sources/lists" -o Dir::Cache="$work/sources/cache" -o APT::Sandbox::User=root
+             -o APT::Architectures="$debian")
   mkdir -p "$work/sources/lists" "$work/sources/cache"
   printf '%s [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian %s main\n' \
     deb-src bookworm deb bookworm deb trixie >"$work/sources/sources.list"
   (cd "$work/sources" && "${apt[@]}" update && "${apt[@]}" source fmtlib hwloc sqlite3 zlib &&
-    "${apt[@]}" download libpython3.11-dev libpython3.13-dev)
+    "${apt[@]}" download "libpython3.11-dev:$debian" "libpython3.13-dev:$debian")
 }
 
 build_fmt() {
@@ -73,14 +91,14 @@ build_fmt() {
 }
 # What the topology of a node needs and no more: no display, no plugins, no vendor's libraries.
 build_hwloc() {
-  ./configure --host=x86_64-linux-gnu --prefix="$prefix" --localstatedir=/var CC="$compiler/cc" AR="$compiler/ar" RANLIB="$compiler/ranlib" CFLAGS=-O2 \
+  ./configure --host="$machine-linux-gnu" --prefix="$prefix" --localstatedir=/var CC="$compiler/cc" AR="$compiler/ar" RANLIB="$compiler/ranlib" CFLAGS=-O2 \
     --disable-shared --enable-static --disable-{cairo,libxml2,pci,opencl,cuda,nvml,rsmi,levelzero,gl,libudev,plugins,doxygen,readme}
   make -j "$jobs" -C include install
   make -j "$jobs" -C hwloc install
   install -D -m 644 hwloc.pc "$prefix/lib/pkgconfig/hwloc.pc"
 }
 build_sqlite() {
-  ./configure --host=x86_64-linux-gnu --disable-tcl --disable-readline CC="$compiler/cc" CFLAGS=-O2
+  ./configure --disable-tcl --disable-readline  # makes one source file, with programs of its own that run here
   make sqlite3.c
   "$compiler/cc" -O2 -D SQLITE_OMIT_LOAD_EXTENSION -c sqlite3.c -o sqlite3.o
   "$compiler/ar" rcs "$prefix/lib/libsqlite3.a" sqlite3.o
@@ -103,14 +121,16 @@ copy_headers() {
 in_source() { cd "$work"/sources/"$1"-*/ && set -ex && "$2"; }
 
 prepare_libraries() {
+  [ -x "$work/venv/bin/python" ] || "$(command -v python3.11 || echo python3)" -m venv "$work/venv"
+  [ -z "$nvcc" ] || has_runtime "$toolkit" || prepare_cuda
   prepare_compiler
   [ ! -e "$complete" ] || return 0
   rm -rf "$prefix" "$work/sources" "$work/zig-cache"
   quietly sources.log fetch_sources
-  quietly fmt.log bash -c "$(declare -p work prefix compiler jobs kind; declare -f in_source build_fmt); in_source fmtlib build_fmt"
-  quietly hwloc.log bash -c "$(declare -p work prefix compiler jobs kind; declare -f in_source build_hwloc); in_source hwloc build_hwloc"
-  quietly sqlite.log bash -c "$(declare -p work prefix compiler jobs kind; declare -f in_source build_sqlite); in_source sqlite3 build_sqlite"
-  quietly zlib.log bash -c "$(declare -p work prefix compiler jobs kind; declare -f in_source build_zlib); in_source zlib build_zlib"
+  quietly fmt.log bash -c "$(declare -p work prefix compiler jobs kind machine; declare -f in_source build_fmt); in_source fmtlib build_fmt"
+  quietly hwloc.log bash -c "$(declare -p work prefix compiler jobs kind machine; declare -f in_source build_hwloc); in_source hwloc build_hwloc"
+  quietly sqlite.log bash -c "$(declare -p work prefix compiler jobs kind machine; declare -f in_source build_sqlite); in_source sqlite3 build_sqlite"
+  quietly zlib.log bash -c "$(declare -p work prefix compiler jobs kind machine; declare -f in_source build_zlib); in_source zlib build_zlib"
   quietly headers.log copy_headers
   mkdir "$prefix/licenses"
   cp "$work"/sources/fmtlib-*/debian/copyright "$prefix/licenses/fmt"

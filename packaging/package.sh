@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Makes the packages of shiplap and tests them in bare root file systems. `./dev package` calls it, with
-# SHIPLAP_CUDA and JOBS set.
+# SHIPLAP_CUDA, SHIPLAP_MACHINE and JOBS set.
 # usage: packaging/package.sh OUTDIR
 set -euo pipefail
 
@@ -8,7 +8,19 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 cd "$root"
 mkdir -p "$1" build-package
 out=$(cd "$1" && pwd -P)
+# Whose packages are made. Those of an Arm machine are tested through qemu.
+machine=${SHIPLAP_MACHINE:-x86_64}
 work=$root/build-package
+debian=amd64 loader=/lib64/ld-linux-x86-64.so.2 emulator="" strip=strip
+if [ "$machine" = aarch64 ]; then
+  work=$root/build-package/aarch64
+  debian=arm64 loader=/lib/ld-linux-aarch64.so.1 emulator="qemu-aarch64-static -L /usr/aarch64-linux-gnu" strip=aarch64-linux-gnu-strip
+  mkdir -p "$work"
+elif [ "$machine" != x86_64 ]; then
+  echo "package: SHIPLAP_MACHINE=$machine: give x86_64 or aarch64" >&2
+  exit 2
+fi
+export machine loader emulator  # what runs in roots reads them
 jobs=${JOBS:-$(nproc)}
 newest_glibc=2.27  # of Ubuntu 18.04, the oldest root that can be tested where archive.debian.org does not answer
 version=$(sed -n 's/^#define SHIPLAP_VERSION "\(.*\)"$/\1/p' shiplap/version.h)
@@ -34,6 +46,13 @@ quietly() {
 
 # --- what is built ----------------------------------------------------------------------------------------------------
 
+# has_runtime TOOLKIT: of the machine that packages are made for
+has_runtime() {
+  local target=$machine-linux
+  [ "$machine" = x86_64 ] || target=sbsa-linux
+  [ -e "$1/targets/$target/lib/libcudart_static.a" ]
+}
+
 find_nvcc() {
   local folder
   [ "${SHIPLAP_CUDA:-auto}" != off ] || return 0
@@ -46,7 +65,7 @@ find_nvcc() {
 # The architectures that this nvcc knows, in machine code, and the newest also as PTX for GPUs to come. The kernels need 80.
 cuda_architectures() {
   local known one list=()
-  known=$("$nvcc" --list-gpu-code)
+  known=$("$toolkit/bin/nvcc" --list-gpu-code)
   for one in 80 86 89 90 100 120; do
     if grep -qx "sm_$one" <<<"$known"; then list+=("$one-real"); fi
   done
@@ -55,10 +74,12 @@ cuda_architectures() {
 }
 
 nvcc=$(find_nvcc)
+toolkit=${nvcc:+$(dirname "$(dirname "$(readlink -f "$nvcc")")")}
+[ -z "$nvcc" ] || has_runtime "$toolkit" || nvcc=$work/cuda/bin/nvcc  # which prepare_cuda makes
 kind=""
 cuda_options=(-D SHIPLAP_CUDA=off)
 if [ -n "$nvcc" ]; then
-  say "Packages with CUDA: $("$nvcc" --version | sed -n 's/^Cuda compilation tools, //p')"
+  say "Packages with CUDA: $("$toolkit/bin/nvcc" --version | sed -n 's/^Cuda compilation tools, //p')"
   # nvcc puts the names of temporary files into objects: beside the object they are the same in every build.
   cuda_options=(-D SHIPLAP_CUDA=on -D "CMAKE_CUDA_COMPILER=$nvcc" -D "CMAKE_CUDA_FLAGS=-Xcompiler=-ffile-prefix-map=$root/= --objdir-as-tempdir"
                 -D "CMAKE_CUDA_ARCHITECTURES=${SHIPLAP_CUDA_ARCHITECTURES:-$(cuda_architectures)}")
@@ -69,6 +90,10 @@ else
   say "Packages without CUDA, named so: no toolkit is found or wanted, so they open virtual devices only"
 fi
 
+# The compiler of CUDA 13.0 numbers registers in the order of addresses, so with random ones each build has another code.
+steady=(setarch -R)
+"${steady[@]}" true 2>/dev/null || { steady=(); echo "setarch -R is not allowed here, so two builds may differ in code for GPUs"; }
+
 # build DIR OPTION…: the programs alone, as a release
 build() {
   local dir=$work/$1
@@ -77,7 +102,7 @@ build() {
     -D SHIPLAP_TESTS=OFF -D SHIPLAP_BENCH=OFF -D SHIPLAP_EXAMPLES=OFF -D CMAKE_INSTALL_LIBDIR=lib \
     -D CMAKE_CXX_FLAGS="-ffile-prefix-map=$root/=" "${cuda_options[@]}" "$@"
   grep -q '^SHIPLAP_D3:.*d3' "$dir/CMakeCache.txt" || die "D3 is not found, and packages write reports: install node-d3"
-  cmake --build "$dir" --parallel "$jobs"
+  "${steady[@]}" cmake --build "$dir" --parallel "$jobs"
 }
 
 # make_man_pages FOLDER: a page of the program in FOLDER/bin, and one of each of its commands
@@ -87,13 +112,14 @@ make_man_pages() {
     env -u COLUMNS help2man --no-info --no-discard-stderr --help-option="$2" --version-string="shiplap $version" --name="$3" "$4" |
       gzip -9n >"$pages/$1.1.gz"
   }
+  local bin="${emulator:+$emulator }$1/bin"
   mkdir -p "$pages"
-  page shiplap --help "measure and plan how data moves between host and GPU" "$1/bin/shiplap"
+  page shiplap --help "measure and plan how data moves between host and GPU" "$bin/shiplap"
   while IFS=$'\t' read -r command summary; do
     [ "$command" != reproduce ] || continue  # shiplap-reproduce has a page of its own
-    page "shiplap-$command" --help-all "$summary" "$1/bin/shiplap $command"
-  done < <("$1/bin/shiplap" complete -- "")
-  page shiplap-reproduce --help-all "reproduce the experiments of papers" "$1/bin/shiplap-reproduce"
+    page "shiplap-$command" --help-all "$summary" "$bin/shiplap $command"
+  done < <($emulator "$1/bin/shiplap" complete -- "")
+  page shiplap-reproduce --help-all "reproduce the experiments of papers" "$bin/shiplap-reproduce"
 }
 
 # --- the tarball ------------------------------------------------------------------------------------------------------
@@ -103,7 +129,7 @@ binary_problems() {
   local library symbol
   while read -r library; do
     case $library in
-      libc.so.6 | libm.so.6 | libpthread.so.0 | libdl.so.2 | librt.so.1 | ld-linux-x86-64.so.2) ;;
+      libc.so.6 | libm.so.6 | libpthread.so.0 | libdl.so.2 | librt.so.1 | "${loader##*/}") ;;
       *) echo "$1 needs $library, which is not glibc's" ;;
     esac
   done < <(readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
@@ -113,15 +139,15 @@ binary_problems() {
   if readelf -d "$1" | grep -qE 'RPATH|RUNPATH'; then echo "$1 has a path to libraries"; fi
   if grep -qF "$root" "$1"; then echo "$1 names the folder that it was built in"; fi
 }
-newest_symbol() { objdump -T "$1" | grep -oE 'GLIBC_[0-9.]+' | sed 's/GLIBC_//' | sort -Vu | tail -n 1; }
+newest_symbol() { readelf --dyn-syms -W "$@" | grep -oE '@GLIBC_[0-9.]+' | sed 's/@GLIBC_//' | sort -Vu | tail -n 1; }
 
 make_tarball() {
-  local name=shiplap-$version$kind-linux-x86_64 binary problems=""
+  local name=shiplap-$version$kind-linux-$machine binary problems=""
   local tree=$work/tree/$name
   rm -rf "$work/tree"
   quietly install.log env DESTDIR="$tree" cmake --install "$work/portable$kind" --prefix / --component program --strip
   add_licenses "$tree/share/doc/shiplap/licenses"
-  sed "s/@VERSION@/$version/g" packaging/README.md >"$tree/README.md"
+  sed "s/@VERSION@/$version/g; s/@MACHINE@/$machine/g" packaging/README.md >"$tree/README.md"
   cp LICENSE "$tree/"
   make_man_pages "$tree"
   for binary in "$tree"/bin/* "$tree"/lib/shiplap/*; do
@@ -151,17 +177,13 @@ make_deb() {
   printf 'shiplap (%s) unstable; urgency=medium\n\n  * See CHANGELOG.md of the sources.\n\n -- %s  %s\n' "$version" "$maintainer" \
     "$(date -R -u -d "@$SOURCE_DATE_EPOCH")" | gzip -9n >"$doc/changelog.gz"
   make_man_pages "$tree/usr"
-  # dpkg-shlibdeps wants the folder of a source package.
-  mkdir -p "$work/shlibdeps/debian"
-  printf 'Source: shiplap\n\nPackage: %s\nArchitecture: amd64\n' "$name" >"$work/shlibdeps/debian/control"
-  depends=$(cd "$work/shlibdeps" && find "$tree" -type f \( -path '*/bin/*' -o -name '*.so' \) -exec dpkg-shlibdeps -O {} + 2>/dev/null |
-    sed -n 's/^shlibs:Depends=//p')
-  [ -n "$depends" ] || die "dpkg-shlibdeps found no dependencies"
+  # It needs symbols of glibc alone (binary_problems), so it can be installed wherever these are.
+  depends="libc6 (>= $(find "$tree" -type f \( -path '*/bin/*' -o -name '*.so' \) -print0 | xargs -0 bash -c "$(declare -f newest_symbol)"'; newest_symbol "$@"' bash))"
   mkdir -p "$tree/DEBIAN"
   cat >"$tree/DEBIAN/control" <<CONTROL
 Package: $name
 Version: $version
-Architecture: amd64
+Architecture: $debian
 Maintainer: $maintainer
 Section: utils
 Priority: optional
@@ -177,7 +199,7 @@ Description: measure and plan how data moves between host and GPU
 CONTROL
   (cd "$tree" && find usr -type f -exec md5sum {} + | LC_ALL=C sort -k 2) >"$tree/DEBIAN/md5sums"
   chmod -R u=rwX,go=rX "$tree"
-  deb=$out/${name}_${version}_amd64.deb
+  deb=$out/${name}_${version}_$debian.deb
   quietly deb.log dpkg-deb --root-owner-group --build "$tree" "$deb"
   echo "$deb: depends on $depends"
   lintian --allow-root --fail-on error --suppress-tags bogus-mail-host,bogus-mail-host-in-debian-changelog "$deb" || die "lintian finds errors"

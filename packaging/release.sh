@@ -27,7 +27,7 @@ make_in() {
   local tree=$work/tree made=$work/$1
   rm -rf "$tree" "$made"
   git clone -q --no-tags "$root" "$tree"
-  (cd "$tree" && ./dev package "$made" && ./dev docs) || die "the release cannot be made (the messages are above)"
+  (cd "$tree" && ./dev package "$made" && SHIPLAP_MACHINE=aarch64 ./dev package "$made" && ./dev docs) || die "the release cannot be made (the messages are above)"
   tar -C "$tree/build" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$(git log -1 --format=%ct)" \
     --transform "s,^docs/html,shiplap-$version-documentation," -c docs/html | gzip -9n >"$made/shiplap-$version-documentation.tar.gz"
   printf '%s\n' "$notes" >"$made/CHANGES.md"
@@ -49,8 +49,6 @@ while read -r name; do
     differ=1
   fi
 done < <(cd "$work/first" && find . -type f | sed 's,^\./,,' | LC_ALL=C sort)
-# With CUDA 13.0 the source distribution and the bill were the same, and the programs were not: the code for GPUs
-# (.nv_fatbin) had another size, so that all behind it had other addresses.
 [ $differ = 0 ] || say "The files that DIFFER cannot be checked by building them again; both builds are in $work"
 
 mkdir -p "$1"

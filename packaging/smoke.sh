@@ -32,6 +32,7 @@ in_root() {
     mkdir -p "$root_dir"/{proc,dev,sys,tmp}
     chmod 1777 "$root_dir/tmp"
     mount -t proc proc "$root_dir/proc"
+    mount -t proc proc /proc  # for what runs beside the root, as proot does
     mount --rbind /sys "$root_dir/sys"
     for node in null zero urandom; do touch "$root_dir/dev/$node"; mount --bind "/dev/$node" "$root_dir/dev/$node"; done
     '"$2" bash "$dir" "$roots/$1.tar" "${@:3}" </dev/null || status=$?
@@ -39,16 +40,19 @@ in_root() {
   return $status
 }
 
-# as_nobody SCRIPT ARGUMENT: as nobody, with a home that does not exist, in a root that nobody can write to but for /tmp.
+# enter COMMAND…: in the root; programs of another machine run in qemu, with the paths of the root by proot, as whoever runs
+# this. as_nobody SCRIPT ARGUMENT: as nobody, with a home that does not exist, in a root that nobody can write to but for /tmp.
 # shellcheck disable=SC2016
 as_nobody='
+enter() { if [ -z "$emulator" ]; then chroot --userspec="${user:-0:0}" "$root_dir" "$@"; else proot -q "${emulator%% *}" -r "$root_dir" -w / "$@"; fi; }
+glibc() { printf "%-6s " "$(enter "/lib/$machine-linux-gnu/libc.so.6" | sed -n "1s/.*version \([0-9.]*[0-9]\).*/\1/p")"; }
 as_nobody() {
-  printf "%-6s " "$(chroot "$root_dir" /lib/x86_64-linux-gnu/libc.so.6 | sed -n "1s/.*version \([0-9.]*[0-9]\).*/\1/p")"
+  glibc
   mount -t tmpfs tmpfs "$root_dir/tmp"
   chmod 1777 "$root_dir/tmp"
   cp "packaging/$1" "$root_dir/test.sh"
   mount -o remount,ro "$root_dir"
-  chroot --userspec=65534:65534 "$root_dir" /usr/bin/env -i HOME=/nonexistent PATH=/usr/bin:/bin /bin/sh /test.sh "$2"
+  user=65534:65534 enter /usr/bin/env -i HOME=/nonexistent PATH=/usr/bin:/bin /bin/sh /test.sh "$2"
   mount -o remount,rw "$root_dir"
 }'
 
@@ -74,6 +78,12 @@ as_nobody in_root.sh /opt/anywhere/bin'
 # Installed, run, removed and purged: what was in /usr and /etc before is there afterwards, and nothing else.
 # shellcheck disable=SC2016
 smoke_deb="$as_nobody"'
+if [ -n "$emulator" ]; then  # nothing can be installed there
+  dpkg-deb -x "$3" "$root_dir"
+  as_nobody in_root.sh /usr/bin
+  echo unpacked
+  exit
+fi
 cp /etc/resolv.conf "$root_dir/etc/resolv.conf" 2>/dev/null || true
 cp "$3" "$root_dir/shiplap.deb"
 inside() { chroot "$root_dir" env DEBIAN_FRONTEND=noninteractive "$@" </dev/null; }
@@ -100,14 +110,14 @@ as_nobody in_root_python.sh /wheels'
 
 # A root as old as this has no Python that is new enough: its dynamic linker finds every symbol but those of Python.
 # shellcheck disable=SC2016
-smoke_old_wheel='
+smoke_old_wheel="$as_nobody"'
 mkdir -p "$root_dir/opt"
 unzip -q "$3" -d "$root_dir/opt/wheel"
-printf "%-6s " "$(chroot "$root_dir" /lib/x86_64-linux-gnu/libc.so.6 | sed -n "1s/.*version \([0-9.]*[0-9]\).*/\1/p")"
+glibc
 module=$(cd "$root_dir" && echo opt/wheel/shiplap/_core.*.so)
-chroot "$root_dir" /usr/bin/env LD_TRACE_LOADED_OBJECTS=1 LD_WARN=1 LD_BIND_NOW=1 /lib64/ld-linux-x86-64.so.2 "/$module" >"$root_dir/symbols" 2>&1
+enter /usr/bin/env LD_TRACE_LOADED_OBJECTS=1 LD_WARN=1 LD_BIND_NOW=1 "$loader" "/$module" >"$root_dir/symbols" 2>&1
 if grep -vE "undefined symbol: _?Py" "$root_dir/symbols" | grep -E "undefined|not found" >&2; then exit 1; fi
-chroot "$root_dir" /opt/wheel/shiplap/bin/shiplap --version >&2
+enter /opt/wheel/shiplap/bin/shiplap --version >&2
 echo "symbols program"'
 
 # smoke_wheels OLDEST: with the Python of each release; numpy and pip are the wheels that PyPI has for it
@@ -120,20 +130,28 @@ smoke_wheels() {
     folder=$work/wheels-$python
     rm -rf "$folder"
     quietly pip.log "$work/venv/bin/python" -m pip download --quiet --disable-pip-version-check --only-binary :all: --python-version "$python" \
-      --platform "manylinux_${newest_glibc/./_}_x86_64" --platform manylinux_2_17_x86_64 -d "$folder" numpy pip
+      --platform "manylinux_${newest_glibc/./_}_$machine" --platform "manylinux_2_17_$machine" -d "$folder" numpy pip
     cp "${wheels[@]}" "$folder/"  # pip takes the one that fits
     smoke "$release" "$wheel" "$smoke_wheel" "$folder"
   done <<<$'bookworm 3.11\nnoble 3.12\ntrixie 3.13'
   for wheel in "${wheels[@]}"; do smoke "$oldest" "$wheel" "$smoke_old_wheel" "$wheel"; done
 }
 
-smoke_all() {
-  local oldest="" keyring libc=("--include=libc6,dash,coreutils")
-  unshare "${as_root[@]}" --mount true ||
-    die "name spaces are not allowed here, so the packages are made and not tested in bare roots: $tarball $deb"
+# make_roots: sets `oldest` to the one with the oldest glibc; all with python3 have what NumPy needs
+make_roots() {
+  local keyring libc=("--include=libc6,dash,coreutils")
+  local complete="${libc[0]},base-files,libstdc++6,python3"
+  if [ -n "$emulator" ]; then  # unpacked, because nothing of these can run while they are made
+    for oldest in trixie bookworm bullseye; do
+      make_root "$oldest" http://deb.debian.org/debian extract "--architectures=$debian" "$complete" || die "deb.debian.org does not answer"
+    done
+    echo "LEFT OUT: roots with glibc 2.27 to 2.30, which Debian no longer has for $machine. Debian 11 with 2.31 is the oldest."
+    return
+  fi
   # What these hold beside apt is for the wheels, and the next roots.
   make_root trixie http://deb.debian.org/debian apt --include=python3,ubuntu-archive-keyring || die "deb.debian.org does not answer"
   make_root bookworm http://deb.debian.org/debian apt --include=python3 || die "deb.debian.org does not answer"
+  make_root bullseye http://deb.debian.org/debian apt || die "deb.debian.org does not answer"
   # apt reads it as a user of its own, which folders of others may be closed to.
   keyring=$(mktemp --suffix=.gpg)
   tar -xOf "$roots/trixie.tar" ./usr/share/keyrings/ubuntu-archive-keyring.gpg >"$keyring"
@@ -144,17 +162,24 @@ smoke_all() {
   elif make_root bionic http://archive.ubuntu.com/ubuntu extract "${libc[@]}" --components=main --keyring="$keyring"; then
     oldest=bionic
     echo "LEFT OUT: Debian 10 with glibc 2.28 (archive.debian.org does not answer). Ubuntu 18.04 with the older 2.27 stands in."
-  elif make_root bullseye http://deb.debian.org/debian extract "${libc[@]}"; then
+  else
     oldest=bullseye
     echo "LEFT OUT: roots with glibc 2.27 or 2.28 (archive.debian.org and archive.ubuntu.com do not answer). Debian 11 with"
     echo "glibc 2.31 is the oldest one tested; that nothing needs a symbol above $newest_glibc is checked in the binaries alone."
   fi
-  # NumPy needs libstdc++, and a root of this release is not complete without base-files.
-  make_root noble http://archive.ubuntu.com/ubuntu extract "${libc[@]},base-files,libstdc++6,python3" --components=main --keyring="$keyring" || true
+  # A root of this release is not complete without base-files.
+  make_root noble http://archive.ubuntu.com/ubuntu extract "$complete" --components=main --keyring="$keyring" || true
   rm "$keyring"
+}
+
+smoke_all() {
+  local oldest=""
+  unshare "${as_root[@]}" --mount true ||
+    die "name spaces are not allowed here, so the packages are made and not tested in bare roots: $tarball $deb"
+  make_roots
   smoke "$oldest" "$tarball" "$smoke_tarball" "$tarball"
   smoke trixie "$tarball" "$smoke_tarball" "$tarball"
-  smoke bookworm "$deb" "$smoke_deb" "$deb"
+  smoke bullseye "$deb" "$smoke_deb" "$deb"
   smoke trixie "$deb" "$smoke_deb" "$deb"
   smoke_wheels "$oldest"
   say "Packages in $out"

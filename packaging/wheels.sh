@@ -32,9 +32,10 @@ build_wheel() {
     options+=(-C "cmake.define.$option")
   done
   rm -rf "$folder"{,-build}  # files keep the times that they have in the source distribution, so objects would seem newer
-  CMAKE_BUILD_PARALLEL_LEVEL=$jobs quietly wheel.log "$work/venv/bin/python" -m pip wheel --no-build-isolation --no-deps -v -w "$folder" \
+  CMAKE_BUILD_PARALLEL_LEVEL=$jobs _PYTHON_HOST_PLATFORM=linux-$machine SETUPTOOLS_EXT_SUFFIX=.cpython-311-$machine-linux-gnu.so \
+    quietly wheel.log "$work/venv/bin/python" -m pip wheel --no-build-isolation --no-deps -v -w "$folder" \
     -C "cmake.args=--toolchain;$work/toolchain$kind.cmake" -C "build-dir=$folder-build" "${options[@]}" "$work/sdist"
-  PATH=$work/venv/bin:$PATH quietly repair.log auditwheel repair --plat "manylinux_${newest_glibc/./_}_x86_64" -w "$folder/repaired" "$folder"/*.whl
+  PATH=$work/venv/bin:$PATH quietly repair.log auditwheel repair --plat auto -w "$folder/repaired" "$folder"/*.whl
 }
 
 make_wheels() {
@@ -46,12 +47,20 @@ make_wheels() {
   add_licenses "$work/licenses"
   cp "$(echo "$work"/venv/lib/python3*/site-packages/nanobind-*.dist-info/licenses/LICENSE)" "$work/licenses/nanobind"
   # The programs are copied as they are. Ninja makes nothing again because of it.
-  strip "$work/portable$kind"/{shiplap,libshiplap_recorder.so} 2>/dev/null || strip "$work/portable$kind/shiplap"
-  build_wheel wheel-3.11
-  build_wheel wheel-abi3 "SHIPLAP_ABI3_HEADERS=$python_headers/python3.13" "SHIPLAP_STUB=$(echo "$work"/wheel-3.11-build/_core.pyi)"
+  "$strip" "$work/portable$kind"/{shiplap,libshiplap_recorder.so} 2>/dev/null || "$strip" "$work/portable$kind/shiplap"
+  # Types come from the module, which must run here for that.
+  local folder=$out${kind:+/nocuda} stub=$work/_core.pyi
+  if [ -z "$emulator" ]; then
+    build_wheel wheel-3.11
+    cp "$work/wheel-3.11-build/_core.pyi" "$stub"
+  else
+    unzip -p "$folder"/shiplap-*-cp311-*_x86_64.whl shiplap/_core.pyi >"$stub" 2>"$work/stub.log" ||
+      die "$folder has no wheel for x86_64, from which the types of the Python module are taken: make its packages first, there"
+    build_wheel wheel-3.11 "SHIPLAP_STUB=$stub"
+  fi
+  build_wheel wheel-abi3 "SHIPLAP_ABI3_HEADERS=$python_headers/python3.13" "SHIPLAP_STUB=$stub"
   quietly tags.log "$work/venv/bin/python" -m wheel tags --remove --python-tag cp312 --abi-tag abi3 "$work"/wheel-abi3/repaired/*.whl
   # Without CUDA they have the same names, which pip gives them, so they stand apart.
-  local folder=$out${kind:+/nocuda}
   mkdir -p "$folder"
   wheels=()
   for wheel in "$work"/wheel-{3.11,abi3}/repaired/*.whl; do
@@ -75,6 +84,6 @@ make_bill() {
   done <<<$'nlohmann-json3-dev MIT\nlibcli11-dev BSD-3-Clause\nnode-d3 BSD-3-Clause'
   parts+=("LLVM-libc++-libc++abi-libunwind-compiler-rt:$(sed -n 's/^# *define _LIBCPP_VERSION //p' "$zig/lib/libcxx/include/__config"):Apache-2.0 WITH LLVM-exception:pkg:pypi/ziglang@$zig_version")
   parts+=("nanobind:$("$work/venv/bin/python" -c 'import nanobind; print(nanobind.__version__)'):BSD-3-Clause:")
-  [ -z "$nvcc" ] || parts+=("CUDA-runtime:$("$nvcc" --version | sed -n 's/.*, V//p'):LicenseRef-NVIDIA-CUDA-EULA:")
+  [ -z "$nvcc" ] || parts+=("CUDA-runtime:$("$toolkit/bin/nvcc" --version | sed -n 's/.*, V//p'):LicenseRef-NVIDIA-CUDA-EULA:")
   quietly bill.log "$work/venv/bin/python" packaging/sbom.py "$version" "$SOURCE_DATE_EPOCH" "$out/shiplap-$version$kind.cdx.json" "${parts[@]}"
 }
