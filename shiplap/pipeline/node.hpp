@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "shiplap/device/measurable_device.hpp"
-#include "shiplap/strategy/strategy.hpp"
+#include "shiplap/strategy/limits.hpp"
 #include "shiplap/workload/job.hpp"
 
 namespace shiplap {

@@ -14,6 +14,7 @@
 #include "shiplap/pipeline/kept_arrays.hpp"
 #include "shiplap/pipeline/planned_job.hpp"
 #include "shiplap/schedule/schedule.hpp"
+#include "shiplap/strategy/strategy.hpp"
 #include "shiplap/workload/array_place.hpp"
 
 namespace shiplap {

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "shiplap/device/measurable_device.hpp"
-#include "shiplap/strategy/strategy.hpp"
+#include "shiplap/strategy/limits.hpp"
 #include "shiplap/workload/job.hpp"
 
 namespace shiplap {

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "shiplap/plan/ranking.hpp"
+#include "shiplap/strategy/strategy.hpp"
 
 namespace shiplap {
 

@@ -8,6 +8,7 @@
 #include "shiplap/profile/profile.hpp"
 #include "shiplap/schedule/schedule.hpp"
 #include "shiplap/sim/simulate.hpp"
+#include "shiplap/strategy/strategy.hpp"
 #include "shiplap/workload/launches.hpp"
 
 namespace shiplap {

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <utility>
 
+#include "shiplap/strategy/strategy.hpp"
+
 namespace shiplap {
 namespace {
 

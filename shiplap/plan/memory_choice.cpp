@@ -10,6 +10,7 @@
 #include "shiplap/core/record.hpp"
 #include "shiplap/plan/ranking_json.hpp"
 #include "shiplap/sim/sim_parameters.hpp"
+#include "shiplap/strategy/strategy.hpp"
 #include "shiplap/workload/array_place.hpp"
 
 namespace shiplap {

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <type_traits>
 
+#include "shiplap/strategy/strategy.hpp"
+
 namespace shiplap {
 namespace {
 

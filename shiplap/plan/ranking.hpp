@@ -14,7 +14,8 @@
 #include "shiplap/plan/ideal_overlap.hpp"
 #include "shiplap/plan/kernel_rates.hpp"
 #include "shiplap/schedule/timeline.hpp"
-#include "shiplap/strategy/strategy.hpp"
+#include "shiplap/strategy/choice.hpp"
+#include "shiplap/strategy/limits.hpp"
 #include "shiplap/workload/job.hpp"
 
 namespace shiplap {

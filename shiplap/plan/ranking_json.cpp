@@ -3,6 +3,7 @@
 
 #include "shiplap/core/record.hpp"
 #include "shiplap/strategy/names.hpp"
+#include "shiplap/strategy/strategy.hpp"
 
 namespace shiplap {
 namespace {

@@ -9,6 +9,7 @@
 #include "shiplap/plan/job_movers.hpp"
 #include "shiplap/plan/ranking.hpp"
 #include "shiplap/profile/profile.hpp"
+#include "shiplap/strategy/strategy.hpp"
 
 namespace shiplap {
 

@@ -14,6 +14,7 @@
 #include "shiplap/plan/step_schedule.hpp"
 #include "shiplap/profile/profile.hpp"
 #include "shiplap/sim/simulate.hpp"
+#include "shiplap/strategy/strategy.hpp"
 #include "shiplap/workload/array_place.hpp"
 #include "shiplap/workload/fused_job.hpp"
 

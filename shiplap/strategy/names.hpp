@@ -2,7 +2,7 @@
 #pragma once
 
 #include "shiplap/schedule/names.hpp"
-#include "shiplap/strategy/strategy.hpp"
+#include "shiplap/strategy/choice.hpp"
 
 namespace shiplap {
 

@@ -10,6 +10,7 @@
 #include "shiplap/pipeline/plan.hpp"
 #include "shiplap/profile/profile.hpp"
 #include "shiplap/schedule/schedule.hpp"
+#include "shiplap/strategy/strategy.hpp"
 #include "tests/support/message_of.hpp"
 #include "tests/support/planted_gpu.hpp"
 

@@ -11,6 +11,7 @@
 #include "shiplap/pipeline/race.hpp"
 #include "shiplap/pipeline/run.hpp"
 #include "shiplap/schedule/validate.hpp"
+#include "shiplap/strategy/strategy.hpp"
 #include "tests/support/planted_gpu.hpp"
 
 namespace shiplap {

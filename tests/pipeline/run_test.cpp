@@ -18,6 +18,7 @@
 #include "shiplap/pipeline/ideal_overlap.hpp"
 #include "shiplap/pipeline/probe.hpp"
 #include "shiplap/pipeline/workload_data.hpp"
+#include "shiplap/strategy/strategy.hpp"
 #include "shiplap/workload/built_in/spmv.hpp"
 #include "tests/support/message_of.hpp"
 #include "tests/support/planted_profile.hpp"
