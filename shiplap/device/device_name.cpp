@@ -10,6 +10,7 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/profile/more_gpus.hpp"
+#include "shiplap/profile/profile.hpp"
 
 namespace shiplap {
 namespace {
@@ -50,6 +51,11 @@ VirtualName virtual_name(std::string_view text) {
     if (is_number && (failure != std::errc{} || gpus == 0 || gpus > most_gpus))
       throw UsageError(fmt::format("virtual:{}: a virtual device has 1 to {} GPUs", text, most_gpus));
     if (is_number) return {std::string(text.substr(0, colon)), gpus};
+    const std::vector<std::string> profiles = built_in_profiles();
+    if (std::ranges::find(profiles, text.substr(0, colon)) != profiles.end())
+      throw UsageError(
+          fmt::format("virtual:{}: after the name of the profile stands the number of its GPUs, not \"{}\"", text,
+                      text.substr(colon + 1)));
   }
   const std::string_view first = text.substr(0, text.find(','));
   for (std::string_view left = text; !first.empty();) {

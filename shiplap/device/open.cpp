@@ -58,12 +58,13 @@ std::vector<std::string> virtual_names() {
   const int gpus = CudaBackend::count(why_absent);
   for (int i = 0; i < gpus; ++i) names.push_back(fmt::format("{}{}", cuda_prefix, i));
   for (std::string& virtual_name : virtual_names()) names.push_back(std::move(virtual_name));
-  std::vector<std::string> meant = names_like(name, names);
+  std::string hint = did_you_mean(name, names);
   if (const std::vector<std::string> profiles = built_in_profiles();
       std::ranges::find(profiles, name) != profiles.end())
-    meant = {std::string(virtual_prefix) + std::string(name)};
-  const std::string hint = meant.empty() ? "" : fmt::format("did you mean {}? ", fmt::join(meant, " or "));
-  const std::string cuda = gpus == 0 ? "no GPU is there" : gpus == 1 ? "cuda:0 is a GPU" : "cuda:0 and others are GPUs";
+    hint = fmt::format("did you mean {}{}? ", virtual_prefix, name);
+  const std::string cuda = gpus == 0   ? "cuda:0 is the first GPU where there is one"
+                           : gpus == 1 ? "cuda:0 is a GPU"
+                                       : "cuda:0 and others are GPUs";
   throw UsageError(fmt::format(
       "unknown device \"{}\": {}{}, virtual:h200 or virtual:FILE a simulated one; `shiplap devices` lists all", name,
       hint, cuda));

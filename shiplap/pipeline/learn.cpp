@@ -152,7 +152,8 @@ void require_kernel(const DeviceInfo& info, const Job& job) {
   if (info.is_virtual && !job.binding.host)
     throw UsageError(fmt::format(
         "{}: {} is a simulated GPU, which calls the host's version of the kernel, and the job has none: give "
-        "it one with `.host_kernel`, or plan without a device, as in node_of(profile)",
+        "it one with `.host_kernel`, or plan without a device, as in node_of(profile), where all memory counts as "
+        "pinned",
         job.name, info.id));
   if (!info.is_virtual && !job.binding.cuda)
     throw UsageError(fmt::format("{}: {} runs the kernel of the job, and the job has none: give it one with `.kernel`",

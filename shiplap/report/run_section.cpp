@@ -36,7 +36,9 @@ Table times_of(const Report& run) {
     add(run.simulated ? "ideal overlap" : "ideal overlap, between the runs", *run.ideal_overlap,
         run.ideal_overlap_samples);
   if (run.bound) add("bound", Interval<Seconds>::exact(*run.bound), {});
-  table.notes = {"Ideal overlap: the longest stage alone. Bound: no strategy is faster."};
+  std::string note = run.ideal_overlap ? "Ideal overlap: the longest stage alone." : "";
+  if (run.bound) note += note.empty() ? "Bound: no strategy is faster." : " Bound: no strategy is faster.";
+  if (!note.empty()) table.notes.push_back(std::move(note));
   return table;
 }
 

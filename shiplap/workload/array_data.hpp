@@ -46,7 +46,23 @@ constexpr bool is_view() {
     return std::is_trivially_copyable_v<Range> && std::is_same_v<ElementOf<Range>, ElementOf<const Range>>;
 }
 
-/// The elements of a range that is given as an array. Anything else is a compile-time error of one line.
+/// Whether the elements follow one another in memory. Views with strides say whether theirs do: Kokkos::View and
+/// blocks of Eigen's matrices.
+template <class View>
+constexpr bool is_without_gaps(const View& view) {
+  if constexpr (requires { view.span_is_contiguous(); })
+    return view.span_is_contiguous();
+  else if constexpr (requires { view.innerStride() + view.outerStride(); })
+    return (view.innerStride() == 1 || view.innerSize() <= 1) &&
+           (view.outerStride() == view.innerSize() || view.outerSize() <= 1);
+  else
+    return true;
+}
+/// Throws UsageError for a view with gaps between its elements.
+[[noreturn]] void refuse_gaps();
+
+/// The elements of a range that is given as an array. Throws UsageError for views that leave out elements. Anything
+/// else is a compile-time error of one line.
 template <class Data>
 constexpr auto elements_of(Data&& data) {
   using Range = std::remove_reference_t<Data>;
@@ -64,6 +80,7 @@ constexpr auto elements_of(Data&& data) {
     static_assert(std::is_lvalue_reference_v<Data> || is_view<std::remove_const_t<Range>>(),
                   "shiplap: this temporary owns the elements of the array and is gone before the job runs: give it a "
                   "name first");
+    if (!is_without_gaps(data)) refuse_gaps();
     return std::span<Element>(plain_pointer(std::data(data)), static_cast<std::size_t>(std::size(data)));
   }
 }

@@ -35,7 +35,17 @@ void detail::require_data(const std::string& job, const std::string& array, cons
                     job, array, elements));
 }
 
+void detail::refuse_gaps() {
+  throw UsageError(
+      "the elements of this array do not follow one another in memory, as those of a view with strides: give a "
+      "contiguous "
+      "copy, or `strided` blocks of the whole array");
+}
+
 Job detail::with_array(Job job, Array array) {
+  if (array.size.count > std::numeric_limits<std::ptrdiff_t>::max())
+    throw UsageError(
+        fmt::format("{}: array {} has more bytes than memory can have: is its length negative?", job.name, array.name));
   if (std::ranges::find(job.arrays, array.name, &Array::name) != job.arrays.end()) refuse_name(job, array.name);
   if (job.binding.host || job.binding.cuda)
     throw UsageError(

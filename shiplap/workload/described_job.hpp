@@ -79,8 +79,8 @@ class OutsideOfView : public Error {
 /// An array is given as a contiguous range with data() and size() (std::vector, std::span, std::array, pinned_vector,
 /// thrust::host_vector, thrust::universal_vector, cuda::std::span, …), as a C array, or as a pointer followed by the
 /// number of elements. Its elements are trivially copyable and in memory of the host. They must outlive the runs, so a
-/// temporary must be a view. Throws UsageError for an array without elements, a null pointer and a name that another
-/// array has.
+/// temporary must be a view. Throws UsageError for an array without elements, a null pointer, a view with gaps between
+/// its elements, a negative length, and a name that another array has.
 template <class... Elements>
 class [[nodiscard]] DescribedJob : public Job {
  public:

@@ -86,6 +86,7 @@ TEST(OpenDevice, refuses_simulated_gpus_that_differ_or_are_none_or_too_many) {
   EXPECT_THAT(message_of<UsageError>([] { open("virtual:h200,h100"); }), HasSubstr("virtual:h200,h200"));
   for (const char* name : {"virtual:h200:0", "virtual:h200:65", "virtual:h200:4294967297"})
     EXPECT_THAT(message_of<UsageError>([&] { open(name); }), HasSubstr("has 1 to 64 GPUs")) << name;
+  EXPECT_THAT(message_of<UsageError>([] { open("virtual:h200:x"); }), HasSubstr("the number of its GPUs, not \"x\""));
 }
 
 TEST(OpenDevice, runs_a_job_on_several_simulated_gpus_as_it_is_planned_for_them) {
@@ -103,6 +104,10 @@ TEST(OpenDevice, says_of_an_unknown_name_in_one_short_line_what_there_is) {
   EXPECT_LT(said.size(), 200u) << said;
   EXPECT_THAT(said, HasSubstr("`shiplap devices`"));
   EXPECT_THAT(message_of<UsageError>([] { open("h200"); }), HasSubstr("did you mean virtual:h200?"));
+  for (const char* name : {"virtual", "virtual:"})
+    EXPECT_LT(message_of<UsageError>([&] { open(name); }).size(), 200u) << "not every profile was meant by " << name;
+  for (const char* name : {"cuda", "cuda:", "cuda:banana"})
+    EXPECT_THAT(message_of<UsageError>([&] { open(name); }), HasSubstr("cuda:0 ")) << name;
 }
 
 }  // namespace

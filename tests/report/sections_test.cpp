@@ -53,6 +53,16 @@ TEST(CheckSection, says_who_used_the_node_and_that_nothing_was_judged) {
               AllOf(HasSubstr("The node is busy, so bad figures are not judged: process 4242"), HasSubstr("40.0 %")));
 }
 
+TEST(RunSection, explains_a_row_of_its_table_where_the_row_is) {
+  RunView view;
+  view.run.observed = Interval<Seconds>::exact(Seconds{2e-3});
+  EXPECT_THAT(shown(run_section(view)), AllOf(Not(HasSubstr("Ideal overlap:")), Not(HasSubstr("Bound:"))));
+  view.run.bound = Seconds{1e-3};
+  EXPECT_THAT(shown(run_section(view)), AllOf(Not(HasSubstr("Ideal overlap:")), HasSubstr("Bound: no strategy")));
+  view.run.ideal_overlap = Interval<Seconds>::exact(Seconds{1e-3});
+  EXPECT_THAT(shown(run_section(view)), AllOf(HasSubstr("Ideal overlap:"), HasSubstr("Bound: no strategy")));
+}
+
 TEST(CheckSection, says_which_figures_were_measured_again_and_how_often) {
   EXPECT_THAT(shown(check_section(result_with(copies_with(Verdict::bad, 0.4, 3)))),
               AllOf(HasSubstr("Measured in 3 attempts"), HasSubstr("copies to the GPU (bad)")));

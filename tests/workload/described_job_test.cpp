@@ -113,6 +113,63 @@ TEST(DescribedJob, refuses_an_array_without_elements_and_a_null_pointer) {
   EXPECT_EQ(job.shaped<float>("x", Role::out, 10).arrays.size(), 1u) << "of which only the shape is known";
 }
 
+/// As Kokkos::View answers.
+struct StridedView {
+  float* begin;
+  bool whole;
+  float* data() const { return begin; }
+  std::size_t size() const { return 3; }
+  bool span_is_contiguous() const { return whole; }
+};
+
+/// As Eigen::Block answers: a row of a matrix, whose elements are columns apart.
+struct BlockOfMatrix : StridedView {
+  bool span_is_contiguous() const = delete;
+  std::ptrdiff_t innerStride() const { return whole ? 1 : 3; }
+  std::ptrdiff_t outerStride() const { return 3; }
+  std::ptrdiff_t innerSize() const { return 3; }
+  std::ptrdiff_t outerSize() const { return 1; }
+};
+
+/// Columns of a matrix that has more rows than the block.
+struct SomeRowsOfMatrix : StridedView {
+  bool span_is_contiguous() const = delete;
+  std::ptrdiff_t innerStride() const { return 1; }
+  std::ptrdiff_t outerStride() const { return whole ? 1 : 2; }
+  std::ptrdiff_t innerSize() const { return 1; }
+  std::ptrdiff_t outerSize() const { return 3; }
+};
+
+template <class View>
+void expect_whole_or_refused(const Job& job, float* memory) {
+  const View whole{{memory, true}};
+  EXPECT_EQ(bytes_from(job.in("x", whole), memory), 12u);
+  const View strided{{memory, false}};
+  const auto refused = HasSubstr("do not follow one another in memory");
+  EXPECT_THAT(message_of<UsageError>([&] { static_cast<void>(job.in("x", strided)); }), refused);
+  EXPECT_THAT(message_of<UsageError>([&] { static_cast<void>(job.inout("x", strided)); }), refused);
+  EXPECT_THAT(message_of<UsageError>([&] { static_cast<void>(job.broadcast("x", strided)); }), refused);
+}
+
+struct PlainView : StridedView {};
+
+TEST(DescribedJob, refuses_views_that_leave_out_elements) {
+  float memory[9];
+  expect_whole_or_refused<PlainView>(Job{3}, memory);
+  expect_whole_or_refused<SomeRowsOfMatrix>(Job{3}, memory);
+  expect_whole_or_refused<BlockOfMatrix>(Job{3}, memory);
+}
+
+TEST(DescribedJob, refuses_a_length_below_zero_as_what_it_is) {
+  float memory[9];
+  for (const std::int64_t length : {-1, -1000})
+    EXPECT_THAT(message_of<UsageError>([&] { static_cast<void>(Job{3}.in("x", &memory[0], length)); }),
+                HasSubstr("is its length negative?"));
+  std::uint8_t bytes[9];
+  EXPECT_THAT(message_of<UsageError>([&] { static_cast<void>(Job{3}.out("x", &bytes[0], -1)); }),
+              HasSubstr("is its length negative?"));
+}
+
 TEST(DescribedJob, says_the_same_before_the_kernel_and_after_it) {
   std::vector<float> x(10);
   const auto nothing = [](Chunk, auto) {};
