@@ -56,13 +56,14 @@ CMAKE
 }
 # The toolkit with the runtime of another machine, which PyPI has. Code for GPUs is the same everywhere.
 prepare_cuda() {
-  local release library
+  local release library name=nvidia-cuda-runtime
   release=$("$toolkit/bin/nvcc" --version | sed -n 's/.*release \([0-9.]*\),.*/\1/p')
+  [ "${release%%.*}" -ge 13 ] || name=nvidia-cuda-runtime-cu${release%%.*}
   rm -rf "$work"/cuda*
   quietly cuda.log "$work/venv/bin/python" -m pip download --quiet --disable-pip-version-check --no-deps --only-binary :all: \
-    --platform "manylinux2014_$machine" -d "$work/cuda-runtime" "nvidia-cuda-runtime==$release.*"
+    --platform "manylinux2014_$machine" -d "$work/cuda-runtime" "$name==$release.*"
   unzip -q -d "$work/cuda-runtime" "$work"/cuda-runtime/*.whl
-  library=$(dirname "$(find "$work/cuda-runtime" -name libcudart_static.a)")
+  library=$(find "$work/cuda-runtime" -name libcudart_static.a -printf %h)
   [ -n "$library" ] || die "PyPI's package of the CUDA runtime $release for $machine has no static library: SHIPLAP_CUDA=off does without"
   # nvcc looks for all else beside the folder that it is in, so this is a copy and no link.
   mkdir -p "$work/cuda/targets/sbsa-linux"
@@ -122,7 +123,7 @@ in_source() { cd "$work"/sources/"$1"-*/ && set -ex && "$2"; }
 
 prepare_libraries() {
   [ -x "$work/venv/bin/python" ] || "$(command -v python3.11 || echo python3)" -m venv "$work/venv"
-  [ -z "$nvcc" ] || has_runtime "$toolkit" || prepare_cuda
+  [ "$nvcc" != "$work/cuda/bin/nvcc" ] || prepare_cuda
   prepare_compiler
   [ ! -e "$complete" ] || return 0
   rm -rf "$prefix" "$work/sources" "$work/zig-cache"

@@ -46,13 +46,6 @@ quietly() {
 
 # --- what is built ----------------------------------------------------------------------------------------------------
 
-# has_runtime TOOLKIT: of the machine that packages are made for
-has_runtime() {
-  local target=$machine-linux
-  [ "$machine" = x86_64 ] || target=sbsa-linux
-  [ -e "$1/targets/$target/lib/libcudart_static.a" ]
-}
-
 find_nvcc() {
   local folder
   [ "${SHIPLAP_CUDA:-auto}" != off ] || return 0
@@ -75,7 +68,9 @@ cuda_architectures() {
 
 nvcc=$(find_nvcc)
 toolkit=${nvcc:+$(dirname "$(dirname "$(readlink -f "$nvcc")")")}
-[ -z "$nvcc" ] || has_runtime "$toolkit" || nvcc=$work/cuda/bin/nvcc  # which prepare_cuda makes
+if [ -n "$nvcc" ] && [ "$machine" = aarch64 ] && [ ! -e "$toolkit/targets/sbsa-linux/lib/libcudart_static.a" ]; then
+  nvcc=$work/cuda/bin/nvcc  # which prepare_cuda makes
+fi
 kind=""
 cuda_options=(-D SHIPLAP_CUDA=off)
 if [ -n "$nvcc" ]; then

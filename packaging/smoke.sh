@@ -137,21 +137,24 @@ smoke_wheels() {
   for wheel in "${wheels[@]}"; do smoke "$oldest" "$wheel" "$smoke_old_wheel" "$wheel"; done
 }
 
-# make_roots: sets `oldest` to the one with the oldest glibc; all with python3 have what NumPy needs
+# make_roots: sets `oldest` to the one with the oldest glibc, and `oldest_debian` to that of the oldest Debian; all with python3 have what NumPy needs
 make_roots() {
-  local keyring libc=("--include=libc6,dash,coreutils")
+  local keyring release libc=("--include=libc6,dash,coreutils")
   local complete="${libc[0]},base-files,libstdc++6,python3"
   if [ -n "$emulator" ]; then  # unpacked, because nothing of these can run while they are made
-    for oldest in trixie bookworm bullseye; do
-      make_root "$oldest" http://deb.debian.org/debian extract "--architectures=$debian" "$complete" || die "deb.debian.org does not answer"
+    for release in trixie bookworm bullseye; do
+      if make_root "$release" http://deb.debian.org/debian extract "--architectures=$debian" "$complete"; then oldest=$release; fi
     done
-    echo "LEFT OUT: roots with glibc 2.27 to 2.30, which Debian no longer has for $machine. Debian 11 with 2.31 is the oldest."
+    [ -n "$oldest" ] || die "deb.debian.org does not answer"
+    oldest_debian=$oldest
+    echo "LEFT OUT: roots with glibc 2.27 to 2.30, which Debian no longer has for $machine. $oldest is the oldest."
     return
   fi
   # What these hold beside apt is for the wheels, and the next roots.
   make_root trixie http://deb.debian.org/debian apt --include=python3,ubuntu-archive-keyring || die "deb.debian.org does not answer"
   make_root bookworm http://deb.debian.org/debian apt --include=python3 || die "deb.debian.org does not answer"
-  make_root bullseye http://deb.debian.org/debian apt || die "deb.debian.org does not answer"
+  oldest_debian=bookworm
+  if make_root bullseye http://deb.debian.org/debian apt; then oldest_debian=bullseye; fi
   # apt reads it as a user of its own, which folders of others may be closed to.
   keyring=$(mktemp --suffix=.gpg)
   tar -xOf "$roots/trixie.tar" ./usr/share/keyrings/ubuntu-archive-keyring.gpg >"$keyring"
@@ -163,9 +166,9 @@ make_roots() {
     oldest=bionic
     echo "LEFT OUT: Debian 10 with glibc 2.28 (archive.debian.org does not answer). Ubuntu 18.04 with the older 2.27 stands in."
   else
-    oldest=bullseye
-    echo "LEFT OUT: roots with glibc 2.27 or 2.28 (archive.debian.org and archive.ubuntu.com do not answer). Debian 11 with"
-    echo "glibc 2.31 is the oldest one tested; that nothing needs a symbol above $newest_glibc is checked in the binaries alone."
+    oldest=$oldest_debian
+    echo "LEFT OUT: roots with glibc 2.27 or 2.28 (archive.debian.org and archive.ubuntu.com do not answer). "
+    echo "$oldest is the oldest one tested; that nothing needs a symbol above $newest_glibc is checked in the binaries alone."
   fi
   # A root of this release is not complete without base-files.
   make_root noble http://archive.ubuntu.com/ubuntu extract "$complete" --components=main --keyring="$keyring" || true
@@ -173,13 +176,13 @@ make_roots() {
 }
 
 smoke_all() {
-  local oldest=""
+  local oldest="" oldest_debian=""
   unshare "${as_root[@]}" --mount true ||
     die "name spaces are not allowed here, so the packages are made and not tested in bare roots: $tarball $deb"
   make_roots
   smoke "$oldest" "$tarball" "$smoke_tarball" "$tarball"
   smoke trixie "$tarball" "$smoke_tarball" "$tarball"
-  smoke bullseye "$deb" "$smoke_deb" "$deb"
+  smoke "$oldest_debian" "$deb" "$smoke_deb" "$deb"
   smoke trixie "$deb" "$smoke_deb" "$deb"
   smoke_wheels "$oldest"
   say "Packages in $out"

@@ -36,6 +36,8 @@ build_wheel() {
     quietly wheel.log "$work/venv/bin/python" -m pip wheel --no-build-isolation --no-deps -v -w "$folder" \
     -C "cmake.args=--toolchain;$work/toolchain$kind.cmake" -C "build-dir=$folder-build" "${options[@]}" "$work/sdist"
   PATH=$work/venv/bin:$PATH quietly repair.log auditwheel repair --plat auto -w "$folder/repaired" "$folder"/*.whl
+  [[ $(echo "$folder"/repaired/*.whl) == *"manylinux_${newest_glibc/./_}_$machine.whl" ]] ||
+    die "a wheel needs another glibc than $newest_glibc: $(echo "$folder"/repaired/*.whl)"
 }
 
 make_wheels() {
@@ -54,7 +56,7 @@ make_wheels() {
     build_wheel wheel-3.11
     cp "$work/wheel-3.11-build/_core.pyi" "$stub"
   else
-    unzip -p "$folder"/shiplap-*-cp311-*_x86_64.whl shiplap/_core.pyi >"$stub" 2>"$work/stub.log" ||
+    unzip -p "$folder"/shiplap-"$version"-cp311-*_x86_64.whl shiplap/_core.pyi >"$stub" 2>"$work/stub.log" ||
       die "$folder has no wheel for x86_64, from which the types of the Python module are taken: make its packages first, there"
     build_wheel wheel-3.11 "SHIPLAP_STUB=$stub"
   fi
@@ -71,6 +73,12 @@ make_wheels() {
   printf '%s\n' "$sdist" "${wheels[@]}"
 }
 
+cuda_runtime_version() {
+  local wheel
+  wheel=$(find "$work/cuda-runtime" -name '*.whl' -printf '%f' 2>/dev/null | cut -d - -f 2)
+  echo "${wheel:-$("$toolkit/bin/nvcc" --version | sed -n 's/.*, V//p')}"
+}
+
 # make_bill: the bill of materials of all packages
 make_bill() {
   local zig parts=() name licence dsc
@@ -84,6 +92,6 @@ make_bill() {
   done <<<$'nlohmann-json3-dev MIT\nlibcli11-dev BSD-3-Clause\nnode-d3 BSD-3-Clause'
   parts+=("LLVM-libc++-libc++abi-libunwind-compiler-rt:$(sed -n 's/^# *define _LIBCPP_VERSION //p' "$zig/lib/libcxx/include/__config"):Apache-2.0 WITH LLVM-exception:pkg:pypi/ziglang@$zig_version")
   parts+=("nanobind:$("$work/venv/bin/python" -c 'import nanobind; print(nanobind.__version__)'):BSD-3-Clause:")
-  [ -z "$nvcc" ] || parts+=("CUDA-runtime:$("$toolkit/bin/nvcc" --version | sed -n 's/.*, V//p'):LicenseRef-NVIDIA-CUDA-EULA:")
-  quietly bill.log "$work/venv/bin/python" packaging/sbom.py "$version" "$SOURCE_DATE_EPOCH" "$out/shiplap-$version$kind.cdx.json" "${parts[@]}"
+  [ -z "$nvcc" ] || parts+=("CUDA-runtime:$(cuda_runtime_version):LicenseRef-NVIDIA-CUDA-EULA:")
+  quietly bill.log "$work/venv/bin/python" packaging/sbom.py "$version" "$SOURCE_DATE_EPOCH" "$out/shiplap-$version$kind-linux-$machine.cdx.json" "${parts[@]}"
 }

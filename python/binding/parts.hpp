@@ -4,11 +4,9 @@
 
 #include <nanobind/nanobind.h>
 
-#include <chrono>
 #include <exception>
 #include <functional>
 #include <memory>
-#include <thread>
 #include <utility>
 #include <vector>
 

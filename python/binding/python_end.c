@@ -1,7 +1,7 @@
 /* The calls that may take the GIL. CPython before 3.14 ends a thread that asks for the GIL when the interpreter has
    ended, with pthread_exit, which unwinds the thread's stack. C++ frames do not survive that: destructors end the
    process, and a static C++ runtime misreads the state of the system's unwinder. A handler of pthread_cleanup_push in C
-   takes over below the first of them, and stops the thread for good. */
+   takes over below shiplap's first one, and stops the thread for good. */
 #include "binding/python_end.h"
 
 #include <pthread.h>

@@ -1,5 +1,5 @@
 /* Calls of CPython that may take the GIL, safe in a thread that outlives the interpreter: such a thread stops inside of
-   the call for good. Nothing of its stack is destroyed then. */
+   the call for good. Nothing of shiplap's on its stack is destroyed then. */
 #pragma once
 
 #include <Python.h>
