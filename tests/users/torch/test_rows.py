@@ -13,7 +13,12 @@ def flags(option):
     return subprocess.run(["pkg-config", option, "shiplap"], check=True, capture_output=True, text=True).stdout.split()
 
 
-rows = load("rows", [f"{here}/rows.cpp"], extra_cflags=["-O2", "-std=c++20", *flags("--cflags")], extra_ldflags=[*flags("--libs"), "-Wl,--exclude-libs,ALL"])
+rows = load(
+    "rows",
+    [f"{here}/rows.cpp"],
+    extra_cflags=["-O2", "-std=c++20", *flags("--cflags")],
+    extra_ldflags=[*flags("--libs"), "-Wl,--exclude-libs,ALL"],
+)
 
 
 def check(x, **options):
