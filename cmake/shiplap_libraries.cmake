@@ -1,0 +1,18 @@
+# The libraries that shiplap needs. What is missing is named at once, with the packages of Debian and Ubuntu for it.
+set(shiplap_missing "")
+macro(shiplap_need library debian)
+  find_package(${library} QUIET ${ARGN})
+  if(NOT ${library}_FOUND)
+    list(APPEND shiplap_missing "${library} (${debian})")
+  endif()
+endmacro()
+shiplap_need(fmt libfmt-dev)
+shiplap_need(nlohmann_json nlohmann-json3-dev)
+shiplap_need(CLI11 libcli11-dev)
+shiplap_need(hwloc libhwloc-dev MODULE)
+find_package(Threads REQUIRED)
+if(shiplap_missing)
+  list(JOIN shiplap_missing ", " shiplap_missing)
+  message(FATAL_ERROR "These libraries are not found: ${shiplap_missing}. Install them (the packages of Debian and Ubuntu are in "
+                      "parentheses), or name their folders in CMAKE_PREFIX_PATH. `./dev install DIR` installs them itself.")
+endif()
