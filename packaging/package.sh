@@ -85,10 +85,6 @@ else
   say "Packages without CUDA, named so: no toolkit is found or wanted, so they open virtual devices only"
 fi
 
-# The compiler of CUDA 13.0 numbers registers in the order of addresses, so with random ones each build has another code.
-steady=(setarch -R)
-"${steady[@]}" true 2>/dev/null || { steady=(); echo "setarch -R is not allowed here, so two builds may differ in code for GPUs"; }
-
 # build DIR OPTION…: the programs alone, as a release
 build() {
   local dir=$work/$1
@@ -97,7 +93,7 @@ build() {
     -D SHIPLAP_TESTS=OFF -D SHIPLAP_BENCH=OFF -D SHIPLAP_EXAMPLES=OFF -D CMAKE_INSTALL_LIBDIR=lib \
     -D CMAKE_CXX_FLAGS="-ffile-prefix-map=$root/=" "${cuda_options[@]}" "$@"
   grep -q '^SHIPLAP_D3:.*d3' "$dir/CMakeCache.txt" || die "D3 is not found, and packages write reports: install node-d3"
-  "${steady[@]}" cmake --build "$dir" --parallel "$jobs"
+  cmake --build "$dir" --parallel "$jobs"
 }
 
 # make_man_pages FOLDER: a page of the program in FOLDER/bin, and one of each of its commands
