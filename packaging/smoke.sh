@@ -137,7 +137,8 @@ smoke_wheels() {
   for wheel in "${wheels[@]}"; do smoke "$oldest" "$wheel" "$smoke_old_wheel" "$wheel"; done
 }
 
-# make_roots: sets `oldest` to the one with the oldest glibc, and `oldest_debian` to that of the oldest Debian; all with python3 have what NumPy needs
+# make_roots: sets `oldest` to the one with the oldest glibc, and `oldest_debian` to that of the oldest Debian. All with python3
+# have what NumPy needs.
 make_roots() {
   local keyring release libc=("--include=libc6,dash,coreutils")
   local complete="${libc[0]},base-files,libstdc++6,python3"
@@ -167,7 +168,7 @@ make_roots() {
     echo "LEFT OUT: Debian 10 with glibc 2.28 (archive.debian.org does not answer). Ubuntu 18.04 with the older 2.27 stands in."
   else
     oldest=$oldest_debian
-    echo "LEFT OUT: roots with glibc 2.27 or 2.28 (archive.debian.org and archive.ubuntu.com do not answer). "
+    echo "LEFT OUT: roots with glibc 2.27 or 2.28 (archive.debian.org and archive.ubuntu.com do not answer)."
     echo "$oldest is the oldest one tested; that nothing needs a symbol above $newest_glibc is checked in the binaries alone."
   fi
   # A root of this release is not complete without base-files.
