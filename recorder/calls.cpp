@@ -225,8 +225,11 @@ void leave(const Function& function, const CUpti_CallbackData& data, ThreadCalls
   ReturnedCall call{.call = {.call = data.correlationId,
                              .thread = thread.number,
                              .time = {thread.start, std::max(thread.start, end)},
-                             .function = {}},
+                             .function = {},
+                             .error = 0},
                     .function = function.name.c_str()};
+  if (data.functionReturnValue != nullptr)  // a CUresult or a cudaError_t
+    std::memcpy(&call.call.error, data.functionReturnValue, sizeof(call.call.error));
   read_order(function, data, call);
   const std::lock_guard lock(thread.mutex);
   thread.collected.calls.push_back(std::move(call));

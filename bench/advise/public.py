@@ -4,8 +4,9 @@
   public.py FOLDER OUT [--shiplap PATH] [--profile NAME] [--seconds S]
 
 FOLDER/list.txt has a line for each program: name, source, command, which runs in FOLDER/name; separated by tabs. A
-name that ends with `_pinned` is the program before it, changed by hand as the advice says: its recorded step stands
-below the prediction. OUT/public.txt gets the table and what `shiplap advise` says of each program.
+name that ends with `_pinned` is the program before it, changed by hand as the first advice says: the error is that of
+the step that was predicted with this advice alone, over the step that was recorded then. OUT/public.txt gets the table
+and what `shiplap advise` says of each program.
 """
 
 import argparse
@@ -38,16 +39,27 @@ def advice(shiplap: Path, profile: str, recording: Path) -> tuple[dict, str]:
     return (json.loads(document) if status == 0 and document.startswith("{") else {}), notes + text
 
 
-def row(name: str, way: str, found: dict) -> str:
-    """Return the line of the table: the recorded step, the step with all advice, and the advice."""
+def row(name: str, way: str, found: dict, followed: float | None) -> str:
+    """Return the line of the table: the recorded step, those with the first and with all advice, and the advice.
+
+    A program that was changed by hand has the error of `followed`, the step that was predicted for it.
+    """
     if not found:
-        return f"{name:22}{way:10}{'':22}  no advice: see below"
-    rules, predicted = [one["rule"] for one in found["advice"]], ""
-    if rules:
-        last = found["advice"][-1]
-        predicted = f"{quantity(last.get('with_before') or last['step']):.3f}"
-    what = ", ".join(rules) or f"nothing: {found['limit']}"
-    return f"{name:22}{way:10}{quantity(found['step']):10.3f}{predicted:>12}  {what[:110]}"
+        return f"{name:22}{way:10}{'':30}  no advice: see below"
+    recorded = quantity(found["step"])
+    steps = [quantity(one[key]) for one, key in firsts_and_last(found["advice"])]
+    predicted = "".join(f"{one:10.3f}" for one in steps) or " " * 20
+    if followed is not None:
+        predicted = f"{f'predicted {followed:.3f}, {followed / recorded - 1:+.1%}':>20}"
+    what = ", ".join(one["rule"] for one in found["advice"]) or f"nothing: {found['limit']}"
+    return f"{name:22}{way:10}{recorded:10.3f}{predicted}  {what[:100]}"
+
+
+def firsts_and_last(advice: list[dict]) -> list[tuple[dict, str]]:
+    """Return the first piece of advice alone, and the last one with all before it."""
+    if not advice:
+        return []
+    return [(advice[0], "step"), (advice[-1], "with_before" if advice[-1].get("with_before") else "step")]
 
 
 def main() -> None:
@@ -60,13 +72,17 @@ def main() -> None:
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     shiplap, end = options.shiplap.resolve(), time.monotonic() + options.seconds
-    table = [f"{'program':22}{'by':10}{'recorded':>10}{'predicted':>12}  advice (times in ms a step)"]
+    table = [f"{'program':22}{'by':10}{'recorded':>10}{'first':>10}{'all':>10}  advice (times in ms a step)"]
     said: list[str] = []
+    first: dict[str, float] = {}
 
     def show(name: str, way: str, recording: Path, ended: tuple[int, str, str]) -> None:
         status, _, notes = ended
         found, text = advice(shiplap, options.profile, recording) if recording.exists() else ({}, notes[-400:])
-        table.append(row(name, way, found))
+        if found and found["advice"] and way == "recorder":
+            first[name] = quantity(found["advice"][0]["step"])
+        before = name.removesuffix("_pinned")
+        table.append(row(name, way, found, first.get(before) if before != name else None))
         said.append(f"== {name}, {way} (exit status {status})\n{text.strip()}")
         print(table[-1], flush=True)
         (options.out / "public.txt").write_text("\n".join(["\n".join(table), "", *said, ""]))

@@ -1,18 +1,20 @@
 """Models whose weights do not fit on the GPU: `shiplap.torch.offload` beside a pipeline by hand and accelerate.
 
-    python offload.py [transformers | files FOLDER]
+    python offload.py [transformers | limits | files FOLDER]
 
 The first model has twelve layers of a transformer (433 MB each, bf16). By hand: pinned flat layers, two buffers on
 the GPU, one copy stream, and, with more memory, whole layers that stay, spread evenly. Times are medians by the host's
 clock until the GPU has ended, the ways in turn; shiplap's plan knows the times of the layers (`plan_again`). "error" is
 the largest difference from the model on the GPU; 0 is the same bits. With ``transformers``: a decoder of 7 B and a
-mixture of experts of random weights, prefill and decode. With ``files``: the first model mapped from a file in
-FOLDER, of which host memory holds a part.
+mixture of experts of random weights, prefill and decode, and a vision model. With ``limits``: the first model with 5 to
+100 % of its memory, where PyTorch may have no more than this and 0.75 GiB for the rest. With ``files``: the first model
+mapped from a file in FOLDER, of which host memory holds a part.
 """
 
 from __future__ import annotations
 
 import copy
+import operator
 import statistics
 import sys
 import time
@@ -184,24 +186,83 @@ def layers():
         model.offloaded.remove()
         del by_hand
         torch.cuda.empty_cache()
+    others(model, inputs, expected)
+
+
+def others(model, inputs, expected):
+    """The ways that people use, as far as they are installed."""
+
+    def show(name, way):
+        for n, x in inputs.items():
+            first = seconds_of(lambda x=x: way(x))
+            again = median_of(lambda x=x: way(x), 3)
+            error = error_of(way(x), expected[n])
+            print(
+                f"{name}, {n} tokens: first {first * 1e3:.0f} ms, then {again * 1e3:.1f} ms, error {error:g}",
+                flush=True,
+            )
+
+    try:
+        from diffusers.hooks import apply_group_offloading
+    except ImportError:
+        print("diffusers is not installed")
+    else:
+        for kind in ({"offload_type": "block_level", "num_blocks_per_group": 1}, {"offload_type": "leaf_level"}):
+            other = copy.deepcopy(model)
+            places = {"onload_device": torch.device(DEVICE), "offload_device": torch.device("cpu")}
+            apply_group_offloading(other, **places, **kind, use_stream=True)
+            show(f"diffusers, {kind['offload_type']} with a stream", other)
+            del other
+            torch.cuda.empty_cache()
     try:
         import accelerate
     except ImportError:
-        return
-    other = accelerate.cpu_offload(model, execution_device=torch.device(DEVICE))
-    for n, x in inputs.items():
-        first = seconds_of(lambda x=x: other(x))
-        again = median_of(lambda x=x: other(x), 2)
-        print(f"accelerate.cpu_offload, {n} tokens: first {first * 1e3:.0f} ms, then {again * 1e3:.0f} ms")
+        print("accelerate is not installed")
+    else:
+        show("accelerate.cpu_offload", accelerate.cpu_offload(model, execution_device=torch.device(DEVICE)))
 
 
-def architecture(name, kind, config):
+def limits():
+    """What a call takes by memory. PyTorch ends the process where the limit does not hold."""
+    model = made(Net)
+    x = torch.randn(2048, WIDTH, dtype=torch.bfloat16, device=DEVICE) * 0.1
+    expected = model(x).float().cpu()
+    compute = median_of(lambda: model(x), 5)
+    model.to("cpu")
+    rate, size = rate_of_link(), bytes_of(model)
+    total = torch.cuda.get_device_properties(DEVICE).total_memory
+    print(f"{size / 1e9:.2f} GB of weights, link {rate / 1e9:.1f} GB/s, 2048 tokens: {compute * 1e3:.1f} ms on the GPU")
+    print("memory    predicted  observed   error of it  bound      most by PyTorch  error")
+    for percent in (5, 10, 15, 20, 30, 40, 50, 60, 70, 80, 90, 100):
+        memory = size * percent // 100
+        torch.cuda.empty_cache()
+        torch.cuda.set_per_process_memory_fraction((memory + 768 * 2**20) / total)
+        try:
+            shiplap.torch.offload(model, memory)
+        except shiplap.Unsupported as refusal:
+            print(f"{percent:4} %    {refusal}")
+            continue
+        for _ in range(2):
+            model(x)
+        model.offloaded.plan_again()
+        torch.cuda.reset_peak_memory_stats()
+        model(x)
+        own = median_of(lambda: model(x), 9)
+        most, plan = torch.cuda.max_memory_allocated(), model.offloaded.plan
+        error = error_of(model(x), expected)
+        bound = max(compute, max(0, size - memory) / rate)
+        print(f"{percent:4} %  {plan.seconds * 1e3:8.1f} ms {own * 1e3:8.1f} ms  {plan.seconds / own - 1:+9.1%}  "
+              f"{bound * 1e3:8.1f} ms  {most / 1e9:8.2f} GB       {error:g}", flush=True)  # fmt: skip
+        model.offloaded.remove()
+    torch.cuda.set_per_process_memory_fraction(1.0)
+
+
+def architecture(name, kind, config, calls, result):
+    """A model of transformers; `calls` are what it is called with, by name, and `result` the result's attribute."""
     model = made(kind, config)
     size = bytes_of(model)
-    calls = {
-        what: torch.randint(0, 32000, (1, n), device=DEVICE) for what, n in (("prefill of 2048", 2048), ("decode", 1))
-    }
-    expected = {what: model(ids).logits.float().cpu() for what, ids in calls.items()}
+    output = operator.attrgetter(result)
+    expected = {what: output(model(ids)).float().cpu() for what, ids in calls.items()}
     compute = {what: median_of(lambda ids=ids: model(ids), 3) for what, ids in calls.items()}
     model.to("cpu")
     torch.cuda.empty_cache()
@@ -219,7 +280,7 @@ def architecture(name, kind, config):
             model.offloaded.measure_again()
             model(ids)
             model.offloaded.plan_again()
-            error = max(error_of(model(ids).logits, expected[what]) for _ in range(2))
+            error = max(error_of(output(model(ids)), expected[what]) for _ in range(2))
             own = median_of(lambda ids=ids: model(ids), 5)
             model.offloaded.measure_again()
             model(ids)
@@ -227,7 +288,8 @@ def architecture(name, kind, config):
             times = (first, before_times, own, plan.seconds, max(compute[what], plan.bound), compute[what])
             print(f"{what:15}", *(f"{one * 1e3:8.1f} ms " for one in times), f"{error:g}", flush=True)
         print(model.offloaded.plan.explain())
-        print("generate:", model.generate(calls["decode"], max_new_tokens=4, do_sample=False).shape)
+        if "decode" in calls:
+            print("generate:", model.generate(calls["decode"], max_new_tokens=4, do_sample=False).shape)
         model.offloaded.remove()
         torch.cuda.empty_cache()
 
@@ -266,9 +328,23 @@ def architectures():
     import transformers
 
     small = dict(max_position_embeddings=4096)
-    architecture("Llama, 6.7 B", transformers.LlamaForCausalLM, transformers.LlamaConfig(**small))
+    tokens = {
+        what: torch.randint(0, 32000, (1, n), device=DEVICE) for what, n in (("prefill of 2048", 2048), ("decode", 1))
+    }
+    llama = transformers.LlamaConfig(**small)
+    architecture("Llama, 6.7 B", transformers.LlamaForCausalLM, llama, tokens, "logits")
     mixture = transformers.MixtralConfig(num_hidden_layers=4, **small)
-    architecture("Mixtral, 4 layers, 5.8 B", transformers.MixtralForCausalLM, mixture)
+    architecture("Mixtral, 4 layers, 5.8 B", transformers.MixtralForCausalLM, mixture, tokens, "logits")
+    vision = transformers.ViTConfig(
+        hidden_size=3072,
+        num_hidden_layers=32,
+        num_attention_heads=24,
+        intermediate_size=12288,
+        patch_size=14,
+        image_size=224,
+    )
+    images = {f"{n} images": torch.randn(n, 3, 224, 224, dtype=torch.bfloat16, device=DEVICE) for n in (1, 16)}
+    architecture("ViT, 3.6 B", transformers.ViTModel, vision, images, "last_hidden_state")
 
 
 if __name__ == "__main__":
@@ -276,6 +352,8 @@ if __name__ == "__main__":
         match sys.argv[1:]:
             case ["transformers"]:
                 architectures()
+            case ["limits"]:
+                limits()
             case ["files", folder]:
                 files(folder)
             case _:

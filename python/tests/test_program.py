@@ -4,12 +4,14 @@ import subprocess
 import sys
 from pathlib import Path
 
-PROGRAM = Path(sys.executable).parent / "shiplap"
+import shiplap
+
+# Beside the interpreter, or where `pip install --target` puts it.
+PLACES = (Path(sys.executable).parent, Path(shiplap.__file__).parents[1] / "bin")
+PROGRAM = next((place / "shiplap" for place in PLACES if (place / "shiplap").exists()), PLACES[0] / "shiplap")
 
 
 def test_the_entry_point_is_the_program_of_this_version():
-    import shiplap
-
     printed = subprocess.run([PROGRAM, "--version"], capture_output=True, text=True, check=True).stdout
     assert shiplap.__version__ in printed.splitlines()[0]
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "shiplap/advise/failed_calls.hpp"
 #include "shiplap/advise/initialisation.hpp"
 #include "shiplap/advise/limit.hpp"
 #include "shiplap/advise/submitted_ops.hpp"
@@ -295,6 +296,13 @@ Advised advice_for(const Recording& recording, const std::optional<Steps>& steps
                               : "Name a shorter NVTX range, one that repeats (`range`)");
     return advised;
   }
+  if (const std::optional<FailedCalls> failed = failed_calls(recording)) {
+    if (failed->all() && steps->once) {
+      advised.refused = describe(*failed);
+      return advised;
+    }
+    advised.failed = describe(*failed);
+  }
   advised.step = program_step(recording, *steps);
   advised.coverage = steps->coverage;
   advised.levels = steps->levels;
@@ -302,7 +310,7 @@ Advised advice_for(const Recording& recording, const std::optional<Steps>& steps
   if (advised.step.once)
     for (const Rule& rule : rules())
       if (rule.spans_steps) advised.left_out.emplace_back(rule.name);
-  advised.initialisation = initialisation.before_work + initialisation.in_launches;
+  advised.initialisation = initialisation.before_work + initialisation.in_first_calls;
   if (advised.step.ops.empty() || advised.step.time.value <= Seconds{0}) {
     advised.refused =
         "The calls of the steps were not recorded, so nothing is known of the host. " + what_the_gpu_did(recording);

@@ -42,6 +42,7 @@ AdviceView advice_view(const Advised& advised) {
           .assumed_link = advised.link.assumed,
           .tells_link = advised.link.is_recorded,
           .inferred_waits = advised.inferred_waits,
+          .failed = advised.failed,
           .step = advised.step.time,
           .steps = advised.step.repeats,
           .ops = advised.step.ops.size(),
@@ -118,6 +119,7 @@ void describe(V& v, R& view) {
   v.added("assumed_link", view.assumed_link, "whose link predictions have; empty: that of the recording");
   v.added("tells_link", view.tells_link, "whether recorded copies tell how fast the recorded link is");
   v.added("inferred_waits", view.inferred_waits, "whether it is a guess for which streams and events the host waits");
+  v.added("failed", view.failed, "which calls failed, as sentences; empty: none, or the recording does not say");
   v.field("step", view.step, "recorded time of a step: the median and the quartiles");
   v.field("steps", view.steps, "number of recorded steps of this kind; 0: no step was found");
   v.field("ops", view.ops, "copies, kernels and waits of a step");
@@ -127,7 +129,8 @@ void describe(V& v, R& view) {
   v.added("levels", view.levels, "steps that nest, such as epochs and batches, from the largest to the smallest");
   v.added("left_out", view.left_out, "rules that do not hold because the step was recorded once; else empty");
   v.added("initialisation", view.initialisation,
-          "time in calls before the first copy or kernel, and of loading modules in first launches; part of no step");
+          "time in calls before the first copy or kernel, and in first launches and the first copy beyond theirs; part "
+          "of no step");
   v.field("simulated", view.simulated, "time of the recorded step in the simulation");
   v.field("fidelity", view.fidelity, "simulated over recorded time, minus 1", InUnit{"1"});
   v.field("slowed_by_recording", view.slowed_by_recording, "whether the program is so dense that recording slowed it");

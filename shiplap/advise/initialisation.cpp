@@ -12,7 +12,7 @@ namespace shiplap {
 namespace {
 
 constexpr double usual_launch = 10e-6;  // seconds, where a recording has first launches only
-/// A first launch that takes less than this more than others has loaded nothing.
+/// A first launch that takes less than this more than others has loaded nothing, and a first copy made nothing.
 constexpr Seconds least_loading = microseconds(100);
 
 /// The times in which GPUs work, in ascending order and apart from each other.
@@ -57,11 +57,14 @@ class BusyTime {
 
 Initialisation initialisation_of(const Recording& recording) {
   std::unordered_map<std::uint64_t, const std::string*> launched;  // names of kernels by the number of the call
-  for (const Record& record : recording.records)
-    if (const auto* kernel = std::get_if<RecordedKernel>(&record)) launched.try_emplace(kernel->call, &kernel->name);
+  std::unordered_map<std::uint64_t, std::uint64_t> sent;           // ends of copies to a GPU, by the number of the call
   std::set<std::uint64_t> with_work;
-  for (const Record& record : recording.records)
+  for (const Record& record : recording.records) {
     if (const auto work = work_of(record)) with_work.insert(work->call);
+    if (const auto* kernel = std::get_if<RecordedKernel>(&record)) launched.try_emplace(kernel->call, &kernel->name);
+    if (const auto* copy = std::get_if<RecordedCopy>(&record); copy != nullptr && copy->from != MemoryKind::device)
+      sent[copy->call] = std::max(sent[copy->call], copy->time.end);
+  }
   std::vector<const RecordedCall*> calls;
   for (const Record& record : recording.records)
     if (const auto* call = std::get_if<RecordedCall>(&record)) calls.push_back(call);
@@ -71,10 +74,16 @@ Initialisation initialisation_of(const Recording& recording) {
   std::set<std::string> names;
   std::vector<const RecordedCall*> first_launches;
   std::vector<double> other_launches;
+  Seconds after_first_copy{0};
+  const RecordedCall* first_copy = nullptr;
   bool has_worked = false;
   for (const RecordedCall* call : calls) {
     has_worked = has_worked || with_work.contains(call->call);
     if (!has_worked) found.before_work += between(call->time.start, call->time.end);
+    if (const auto copy = sent.find(call->call); copy != sent.end() && first_copy == nullptr) {
+      first_copy = call;
+      after_first_copy = between(std::max(copy->second, call->time.start), call->time.end);
+    }
     const auto kernel = launched.find(call->call);
     if (kernel == launched.end()) continue;
     if (names.insert(*kernel->second).second)
@@ -84,12 +93,12 @@ Initialisation initialisation_of(const Recording& recording) {
   }
   const Seconds usual{other_launches.empty() ? usual_launch : median(other_launches)};
   const BusyTime busy(busy_times(recording));
-  for (const RecordedCall* call : first_launches) {
-    const Seconds loading = std::min(between(call->time.start, call->time.end) - usual, busy.idle_in(call->time));
-    if (loading < least_loading) continue;
-    found.of_call.emplace(call->call, loading);
-    found.in_launches += loading;
-  }
+  const auto note = [&](const RecordedCall& call, Seconds once) {
+    if (once >= least_loading && found.of_call.emplace(call.call, once).second) found.in_first_calls += once;
+  };
+  for (const RecordedCall* call : first_launches)
+    note(*call, std::min(between(call->time.start, call->time.end) - usual, busy.idle_in(call->time)));
+  if (first_copy != nullptr) note(*first_copy, after_first_copy);
   return found;
 }
 

@@ -240,20 +240,25 @@ class Import {
       std::int64_t thread;
       std::uint64_t call;
       const std::string* function;
+      std::uint32_t error;
       Nanoseconds time;
     };
     std::vector<CallRow> rows;
-    const NsysDatabase::Columns columns{"globalTid", "nameId", "correlationId", "start", "end"};
+    NsysDatabase::Columns columns{"globalTid", "nameId", "correlationId"};
+    const bool has_errors = database_.has(call_table, "returnValue");
+    if (has_errors) columns.emplace_back("returnValue");
+    columns.insert(columns.end(), {"start", "end"});
     database_.read(call_table, columns, [&](NsysRow& row) {
       const std::int64_t thread = row.integer();
       const std::string& function = function_named(row.integer());
       const std::uint64_t call = row.count();
+      const std::uint32_t error = has_errors ? row.number() : 0;
       if (process_of(thread) != process_ || function.empty() || call == 0) return;
-      rows.push_back({thread, call, &function, next_time(call_table, row)});
+      rows.push_back({thread, call, &function, error, next_time(call_table, row)});
     });
     sort_by_start(rows);
     for (const CallRow& row : rows)
-      records_.push_back(RecordedCall{row.call, number_of_thread(row.thread), row.time, *row.function});
+      records_.push_back(RecordedCall{row.call, number_of_thread(row.thread), row.time, *row.function, row.error});
   }
 
   void read_ops(const char* table, NsysDatabase::Columns columns, const std::function<void(const Op&, NsysRow&)>& use) {

@@ -209,14 +209,18 @@ class OpMaker {
       for (const std::size_t before : placed.after) could_start = std::max(could_start, ops_[before].end);
       if (const auto before = last_of_stream_.find({op.gpu, op.stream}); before != last_of_stream_.end())
         could_start = std::max(could_start, ops_[before->second].end);
-      op.time = between(std::min(could_start, placed.call.end), placed.call.end);
+      op.time = without_initialising(between(std::min(could_start, placed.call.end), placed.call.end), placed);
     } else if (memory == MemoryKind::pinned) {
       op.time = Seconds{0};
     }
     if (op.blocks && op.host_memory != MemoryKind::pageable) {
-      op.returning = between(placed.end, placed.call.end);
+      op.returning = without_initialising(between(placed.end, placed.call.end), placed);
       op.call = Seconds{0};  // is spent waiting
     }
+  }
+
+  static Seconds without_initialising(Seconds time, const PlacedOp& placed) {
+    return std::max(Seconds{0}, time - placed.initialising);
   }
 
   static StreamOfGpu stream_of(const PlacedOp& placed) { return {placed.op.gpu, placed.op.stream}; }

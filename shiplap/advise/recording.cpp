@@ -67,7 +67,11 @@ class Fields {
 };
 
 std::optional<Record> record_from(const std::string& kind, Fields& f) {
-  if (kind == "call") return RecordedCall{f.integer(), f.small(), f.time(), f.name()};
+  if (kind == "call") {
+    RecordedCall call{f.integer(), f.small(), f.time(), f.name()};
+    if (f.has_more()) call.error = f.small();
+    return call;
+  }
   if (kind == "copy") {
     RecordedCopy copy{.call = f.integer(), .stream = f.small(), .time = f.time(), .size = Bytes{f.integer()}};
     copy.from = f.one_of(recorded_memories);

@@ -31,6 +31,7 @@ struct RecordedCall {
   std::uint32_t thread = 0;  ///< number of the host thread, by its first call
   Nanoseconds time;          ///< time of the host in the call
   std::string function;      ///< name of the function, such as "cudaMemcpyAsync"
+  std::uint32_t error = 0;   ///< CUDA's number of the error that it returned; 0: none, or not recorded
   friend bool operator==(const RecordedCall&, const RecordedCall&) = default;
 };
 

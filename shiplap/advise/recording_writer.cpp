@@ -73,7 +73,9 @@ void RecordingWriter::write(const Record& record) {
   struct Line {
     RecordingWriter& writer;
     Json operator()(const RecordedCall& r) const {
-      return {"call", r.call, r.thread, r.time.start, r.time.end, writer.number_of(r.function)};
+      Json line{"call", r.call, r.thread, r.time.start, r.time.end, writer.number_of(r.function)};
+      if (r.error != 0) line.push_back(r.error);
+      return line;
     }
     Json operator()(const RecordedCopy& r) const {
       return {"copy",

@@ -198,6 +198,7 @@ Section advice_section(const AdviceView& view, const std::string& source) {
   section.headlines.push_back(answer_of(view));
   section.sentences.push_back(fmt::format("Recorded on {}, predicted with profile {}{}.", view.gpu, view.profile,
                                           view.rates.empty() ? "" : " and the recorded rates: " + view.rates));
+  if (!view.failed.empty()) section.sentences.push_back(view.failed);
   if (!view.assumed_link.empty() && !view.tells_link)
     section.sentences.push_back("No large copy of pinned memory tells how fast that machine's link is.");
   if (view.steps > 0) {
@@ -205,9 +206,8 @@ Section advice_section(const AdviceView& view, const std::string& source) {
     if (view.levels.size() > 1) section.sentences.push_back(levels_of(view));
     if (view.initialisation >= worth_a_sentence)
       section.sentences.push_back(
-          fmt::format("Initialisation took {}: calls before the first copy or kernel, and modules that first launches "
-                      "loaded. It is "
-                      "part of no step.",
+          fmt::format("Initialisation took {}: calls before the first copy or kernel, and what first launches and the "
+                      "first copy prepared. It is part of no step.",
                       to_string(view.initialisation)));
     section.sentences.push_back(how_true_it_is(view));
   }

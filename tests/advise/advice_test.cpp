@@ -186,6 +186,52 @@ TEST(Advise, takes_a_program_in_which_nothing_repeats_for_its_own_step_and_count
   }
 }
 
+TEST(Advise, counts_what_the_first_copy_prepares_as_no_part_of_the_step) {
+  constexpr std::uint64_t us = 1000;
+  for (const MemoryKind memory : {MemoryKind::pageable, MemoryKind::pinned}) {
+    Recording recording = program_that_runs_once();
+    for (Record& record : recording.records) {  // 2.2 ms later
+      if (auto* call = std::get_if<RecordedCall>(&record))
+        call->time = {call->time.start + 2200 * us, call->time.end + 2200 * us};
+      if (auto* copy = std::get_if<RecordedCopy>(&record))
+        copy->time = {copy->time.start + 2200 * us, copy->time.end + 2200 * us};
+      if (auto* kernel = std::get_if<RecordedKernel>(&record))
+        kernel->time = {kernel->time.start + 2200 * us, kernel->time.end + 2200 * us};
+    }
+    recording.records.emplace_back(RecordedCall{3, 0, {1 * us, 2201 * us}, "cudaMemcpy"});
+    recording.records.emplace_back(
+        RecordedCopy{.call = 3, .stream = 7, .time = {10 * us, 11 * us}, .size = Bytes{4096}, .from = memory});
+    const Advised advised = advise(recording, find_profile("h100"));
+    EXPECT_EQ(advised.refused, "");
+    EXPECT_NEAR(advised.initialisation.count(), 2190e-6, 1e-9);
+    EXPECT_NEAR(advised.step.time.value.count(), (11'117 - 2190) * 1e-6, 5e-6);
+    EXPECT_NEAR(advised.fidelity, 0, 0.01) << static_cast<int>(memory);
+  }
+}
+
+TEST(Advise, gives_none_for_a_program_whose_calls_all_fail_and_says_why) {
+  Recording recording = program_that_runs_once();
+  const std::uint64_t end = 9'000'000;
+  recording.records.emplace_back(RecordedCall{3, 0, {end, end + 171'000'000}, "cudaMemcpy", 700});
+  recording.records.emplace_back(RecordedCall{4, 0, {end + 171'100'000, end + 171'102'000}, "cudaMemcpy", 700});
+  const Advised advised = advise(recording, find_profile("h100"));
+  EXPECT_TRUE(advised.advice.empty());
+  EXPECT_EQ(advised.refused.find(
+                "cudaMemcpy returns error 700 (illegal address) after 180.0 ms, and all 1 calls after it fail"),
+            0u)
+      << advised.refused;
+}
+
+TEST(Advise, says_which_calls_failed_where_others_did_their_work) {
+  Recording recording = program_that_runs_once();
+  std::get<RecordedCall>(recording.records.front()).error = 0;
+  recording.records.emplace_back(RecordedCall{3, 0, {5000, 7000}, "cudaLaunchKernel", 9});
+  const Advised advised = advise(recording, find_profile("h100"));
+  EXPECT_FALSE(advised.advice.empty());
+  EXPECT_EQ(advised.failed.find("cudaLaunchKernel returns error 9 (invalid configuration) after 7.000 µs."), 0u)
+      << advised.failed;
+}
+
 TEST(Advise, counts_what_all_changes_together_cost_once_in_a_program_that_runs_once) {
   const Advised advised =
       advise(program_that_runs_once(), find_profile("h100"), {.only = {"pin", "chunks on streams"}});

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "tests/advise/made_recording.hpp"
 #include "tests/advise/made_step.hpp"
 
@@ -16,7 +18,7 @@ TEST(Initialisation, is_the_time_in_calls_before_the_first_work) {
   made.call("cudaMalloc", 6100, 6200);
   const Initialisation found = initialisation_of(made.recording);
   EXPECT_MICROSECONDS(found.before_work, 2000 + 300);
-  EXPECT_EQ(found.in_launches, Seconds{0});
+  EXPECT_EQ(found.in_first_calls, Seconds{0});
 }
 
 TEST(Initialisation, is_what_the_first_launch_of_a_kernel_takes_more_than_others_while_the_gpu_is_idle) {
@@ -29,7 +31,26 @@ TEST(Initialisation, is_what_the_first_launch_of_a_kernel_takes_more_than_others
   const Initialisation found = initialisation_of(made.recording);
   EXPECT_EQ(found.of_call.size(), 2u);
   EXPECT_MICROSECONDS(found.of_call.at(slow), 1500);
-  EXPECT_MICROSECONDS(found.in_launches, 1500 + 196);
+  EXPECT_MICROSECONDS(found.in_first_calls, 1500 + 196);
+}
+
+TEST(Initialisation, is_what_the_first_copy_to_a_gpu_takes_after_its_bytes_are_there) {
+  MadeRecording made;
+  RecordedCopy& back = made.copy(made.call("cudaMemcpy", 0, 500), 10, 20);  // the host takes its bytes after that
+  std::swap(back.from, back.to);
+  const std::uint64_t first = made.call("cudaMemcpy", 1000, 3260);
+  made.copy(first, 1070, 1080);
+  made.copy(made.call("cudaMemcpy", 4000, 6000), 4100, 4110);
+  const Initialisation found = initialisation_of(made.recording);
+  ASSERT_EQ(found.of_call.size(), 1u);
+  EXPECT_MICROSECONDS(found.of_call.at(first), 2180);
+  EXPECT_MICROSECONDS(found.in_first_calls, 2180);
+}
+
+TEST(Initialisation, is_nothing_of_a_copy_that_goes_on_after_its_call) {
+  MadeRecording made;
+  made.copy(made.call("cudaMemcpyAsync", 0, 200), 210, 2000);
+  EXPECT_TRUE(initialisation_of(made.recording).of_call.empty());
 }
 
 TEST(Initialisation, is_no_launch_that_waits_for_a_place_in_its_stream) {

@@ -102,9 +102,9 @@ class NsysExport : public ::testing::Test {
     return texts_;
   }
   void call(std::uint64_t number, const std::string& function, std::int64_t start, std::int64_t end,
-            std::int64_t thread = global(app, app)) {
+            std::int64_t thread = global(app, app), int error = 0) {
     row("CUPTI_ACTIVITY_KIND_RUNTIME(start,end,eventClass,globalTid,correlationId,nameId,returnValue)", start, end, 0,
-        thread, number, text(function), 0);
+        thread, number, text(function), error);
   }
   template <class From, class To>
   void copy(std::uint64_t call, int kind, From from, To to, std::int64_t start, std::int64_t end, int gpu = 0,

@@ -94,6 +94,16 @@ TEST_F(Nsys, keeps_calls_that_move_launch_order_wait_or_hold_memory_and_removes_
   EXPECT_EQ(read_functions(), expected);
 }
 
+TEST_F(Nsys, gives_the_errors_that_calls_returned) {
+  all_tables();
+  call(1, "cudaMemcpy_v3020", 100, 200, global(app, app), 700);
+  call(2, "cudaLaunchKernel_v7000", 300, 400);
+  kernel(2, "k", 500, 600);
+  const Recording recording = read();
+  EXPECT_EQ(std::get<RecordedCall>(recording.records.at(0)).error, 700u);
+  EXPECT_EQ(std::get<RecordedCall>(recording.records.at(1)).error, 0u);
+}
+
 TEST_F(Nsys, leaves_out_calls_without_a_number) {
   all_tables();
   call(0, "cudaFree", 0, 1);

@@ -27,7 +27,7 @@ Record random_record(std::mt19937_64& random) {
   const auto name = [&] { return "void name<" + std::to_string(below(7)) + ">(\"\\\", µ float const*)"; };
   switch (below(8)) {
     case 0:
-      return RecordedCall{random(), number(), time(), name()};
+      return RecordedCall{random(), number(), time(), name(), below(2) == 0 ? 0 : number()};
     case 1:
       return RecordedCopy{random(), number(), time(),  Bytes{below(1ull << 40)}, memory(), memory(), random(),
                           random(), random(), number()};

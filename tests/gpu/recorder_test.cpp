@@ -1,5 +1,6 @@
 // The recorder in programs that end, fork or break in many ways: they do what they do without it, and what they did is
 // in the recording.
+#include <cuda_runtime_api.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,10 +11,12 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "shiplap/advise/failed_calls.hpp"
 #include "shiplap/advise/recording.hpp"
 #include "shiplap/advise/steps.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -148,7 +151,15 @@ TEST_F(RecordedPrograms, are_not_disturbed_by_a_fork_after_they_have_used_the_gp
   EXPECT_EQ(number_of<RecordedKernel>(ended.recordings.front()), steps);
 }
 
-TEST_F(RecordedPrograms, report_a_trap_as_they_do_without_a_recorder) { EXPECT_EQ(expect_same("traps").code, 1); }
+TEST_F(RecordedPrograms, report_a_trap_as_they_do_without_a_recorder) {
+  const RecordedRun ended = expect_same("traps");
+  EXPECT_EQ(ended.code, 1);
+  ASSERT_THAT(ended.recordings, SizeIs(1));
+  const std::optional<FailedCalls> failed = failed_calls(ended.recordings.front());
+  ASSERT_TRUE(failed);
+  EXPECT_EQ(failed->error, static_cast<std::uint32_t>(cudaErrorLaunchFailure));
+  EXPECT_TRUE(failed->all());
+}
 
 TEST_F(RecordedPrograms, may_launch_graphs) {
   const RecordedRun ended = expect_same("launches_graphs");

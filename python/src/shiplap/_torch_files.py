@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
+from queue import SimpleQueue
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,8 @@ from shiplap._node import Node
 
 Tensor = Any
 
+# Threads that read, and those of one read. More are no faster from the page cache of a host with an H200.
+_MOST_THREADS, _THREADS_OF_READ = 16, 4
 _PAGE = os.sysconf("SC_PAGESIZE")
 # Bits of an entry of /proc/self/pagemap: the page is in memory, is swapped, is one of a file.
 _PRESENT, _SWAPPED, _OF_FILE = 1 << 63, 1 << 62, 1 << 61
@@ -141,16 +144,22 @@ class Read:
 
 
 class FileReader:
-    """Reads weights from files into memory of the GPU, or of the CPU, in the order in which it is asked.
+    """Reads weights from files into memory of the GPU, or of the CPU.
 
-    A thread asks the library for one copy after the other, which threads of its own make.
+    Several reads run at once, each by threads of the library, so that one begins while the last pieces of another
+    arrive. They are begun in the order in which they were asked for.
     """
 
     def __init__(self, node: Node, copies: Any) -> None:
         self._copies = copies  # the stream after which the targets are free; None on the CPU
-        self._copier = None if copies is None else _core.FileCopier(node._core)
-        self._feeder = ThreadPoolExecutor(1, thread_name_prefix="shiplap-weights")
-        self.bytes = 0  # that were read
+        threads = min(len(os.sched_getaffinity(0)), _MOST_THREADS)
+        at_once = 1 if copies is None else max(1, threads // _THREADS_OF_READ)
+        self._copiers: SimpleQueue[Any] = SimpleQueue()  # that are free
+        if copies is not None:
+            for _ in range(at_once):
+                self._copiers.put(_core.FileCopier(node._core, threads // at_once))
+        self._feeders = ThreadPoolExecutor(at_once, thread_name_prefix="shiplap-weights")
+        self._reads: list[Future[None]] = []  # that may not have ended
 
     def read(self, reads: Sequence[Read], target: Tensor, then: Callable[[], None]) -> Future[None]:
         """Fill a target with these bytes when the stream of copies has come so far, and call `then`."""
@@ -158,24 +167,29 @@ class FileReader:
         if self._copies is not None:
             free = torch.cuda.Event()
             free.record(self._copies)
-        return self._feeder.submit(self._fill, reads, target, free, then)
+        self._reads = [one for one in self._reads if not one.done()]
+        self._reads.append(self._feeders.submit(self._fill, reads, target, free, then))
+        return self._reads[-1]
 
     def drain(self) -> None:
         """Wait until everything that was asked for has been read."""
-        self._feeder.submit(lambda: None).result()
+        wait(self._reads)
 
     def close(self) -> None:
-        """End the thread, after what it was asked for."""
-        self._feeder.shutdown()
+        """End the threads, after what they were asked for."""
+        self._feeders.shutdown()
 
     def _fill(self, reads: Sequence[Read], target: Tensor, free: Any, then: Callable[[], None]) -> None:
         if free is not None:
             free.synchronize()
         parts = [(*one.part.at(one.begin), one.size, one.to) for one in reads]
-        if self._copier is not None:
-            self._copier.copy(parts, target.data_ptr(), target.numel())
+        if self._copies is not None:
+            copier = self._copiers.get()
+            try:
+                copier.copy(parts, target.data_ptr(), target.numel())
+            finally:
+                self._copiers.put(copier)
         else:
             for number, offset, path, size, to in parts:
                 _core.read_file(number, offset, path, target.data_ptr() + to, size)
-        self.bytes += sum(one.size for one in reads)
         then()

@@ -18,7 +18,7 @@ from shiplap._arrays import array_at
 from shiplap._core import Unsupported, UsageError
 from shiplap._node import Node, node_of
 from shiplap._torch_files import FilePart, FileReader, MappedFiles
-from shiplap._torch_layers import Layer, LayerPlan, Module, Parts, Piece, Tensor, key_of, move_storages, tensor_like
+from shiplap._torch_layers import Layer, LayerPlan, Module, Parts, Piece, Tensor, move_storages, tensor_like
 from shiplap._torch_prefetch import map_tensors, tensors_of
 from shiplap._torch_stream import UntilCopied
 
@@ -180,12 +180,13 @@ class Offloaded:
 
     def _place(self) -> None:
         """Give every weight of a layer its place: on the GPU, or in pinned memory and in the ring."""
-        self._ring = ring = torch.empty(self._plan.ring, dtype=torch.uint8, device=self.device)
-        memory = torch.empty(self._plan.kept, dtype=torch.uint8, device=self.device)
+        # In one piece: two would not always find room in what PyTorch has kept of those before.
+        memory = torch.empty(self._plan.ring + self._plan.kept, dtype=torch.uint8, device=self.device)
+        self._ring = ring = memory[: self._plan.ring]
         if self._on_gpu:
-            ring.record_stream(self._copies)
+            memory.record_stream(self._copies)
             self._copies.wait_stream(torch.cuda.current_stream(self.device))  # somebody may have had this memory
-        end = 0
+        end = self._plan.ring
         for layer, (kept, pieces) in zip(self._layers, self._plan._core.places(), strict=True):
             layer.pieces = [Piece(*piece) for piece in pieces]
             layer.streamed, layer.size, layer.fetched, layer.is_wanted = [], 0, 0, False
@@ -233,7 +234,9 @@ class Offloaded:
             layer.users = 0
             layer.own_place = None
             for weight in layer.weights:
-                weight.parameter.data = weight.parameter.data.cpu() if weight.host is None else weight.host
+                # A copy also on the CPU: weights in one storage would be taken for shared ones.
+                data = weight.parameter.data
+                weight.parameter.data = data.to("cpu", copy=True) if weight.host is None else weight.host
                 weight.gpu = None
         self._ring = None
 
@@ -414,23 +417,29 @@ class Offloaded:
         """Have the weights of a layer on the GPU, or on their way."""
         self._find(layer)
         self._forget_changed(layer)
-        if layer.fetched < len(layer.pieces):
-            self._fetch(layer)
-        layer.is_wanted = False
-        readings, layer.readings = layer.readings, []
-        try:
-            for reading in readings:
-                reading.result()
-        except BaseException:  # the file is gone; it may be back in the next call
-            layer.fetched = 0
-            layer.own_place = None
-            self._look_at_ring(layer, self._ring)
-            for ahead in self._layers:  # as for this one, so that none fails when the file is back
-                wait(ahead.readings)
-                if any(reading.exception() is not None for reading in ahead.readings):
-                    ahead.fetched = 0
-                    ahead.readings = []
-            raise
+        for is_last in (False, True):
+            if layer.fetched < len(layer.pieces):
+                self._fetch(layer)
+            layer.is_wanted = False
+            readings, layer.readings = layer.readings, []
+            wait(readings)
+            failures = [failure for one in readings if (failure := one.exception()) is not None]
+            if not failures:
+                return
+            self._forget_failed(layer)
+            if is_last:  # the first may have failed ahead, and the file is back since
+                raise failures[0]
+
+    def _forget_failed(self, layer: Layer) -> None:
+        """Fetch again what could not be read, for this layer and those that were fetched ahead."""
+        layer.fetched = 0
+        layer.own_place = None
+        self._look_at_ring(layer, self._ring)
+        for ahead in self._layers:
+            wait(ahead.readings)
+            if any(reading.exception() is not None for reading in ahead.readings):
+                ahead.fetched = 0
+                ahead.readings = []
 
     def _leave(self, layer: Layer, result: Any, _: bool) -> Any:
         with self._lock:
@@ -466,10 +475,12 @@ class Offloaded:
 
     def _own(self, layer: Layer, result: Any) -> Any:
         """Copy results that are parts of weights, whose memory others get."""
-        places = {key_of(self._ring)}
-        if layer.own_place is not None:
-            places.add(key_of(layer.own_place))
-        return map_tensors(result, lambda one: one.clone() if key_of(one) in places else one)
+        places = [
+            range(place.data_ptr(), place.data_ptr() + place.nbytes)
+            for place in (self._ring, layer.own_place)
+            if place is not None
+        ]
+        return map_tensors(result, lambda one: one.clone() if any(one.data_ptr() in place for place in places) else one)
 
     # What is fetched, and when.
 
