@@ -5,8 +5,8 @@
 
 FOLDER/list.txt has a line for each program: name, source, command, which runs in FOLDER/name; separated by tabs. A
 name that ends with `_pinned` is the program before it, changed by hand as the first advice says: the error is that of
-the step that was predicted with this advice alone, over the step that was recorded then. OUT/public.txt gets the table
-and what `shiplap advise` says of each program.
+the step that was predicted with this advice alone, without what it costs once, over the step that was recorded then.
+OUT/public.txt gets the table and what `shiplap advise` says of each program.
 """
 
 import argparse
@@ -44,13 +44,13 @@ def row(name: str, way: str, found: dict, followed: float | None) -> str:
 
     A program that was changed by hand has the error of `followed`, the step that was predicted for it.
     """
-    if not found:
+    if not found or found["refused"]:
         return f"{name:22}{way:10}{'':30}  no advice: see below"
     recorded = quantity(found["step"])
     steps = [quantity(one[key]) for one, key in firsts_and_last(found["advice"])]
     predicted = "".join(f"{one:10.3f}" for one in steps) or " " * 20
     if followed is not None:
-        predicted = f"{f'predicted {followed:.3f}, {followed / recorded - 1:+.1%}':>20}"
+        predicted = f"{f'{followed:.3f} ({followed / recorded - 1:+.1%})':>20}"
     what = ", ".join(one["rule"] for one in found["advice"]) or f"nothing: {found['limit']}"
     return f"{name:22}{way:10}{recorded:10.3f}{predicted}  {what[:100]}"
 
@@ -81,6 +81,10 @@ def main() -> None:
         found, text = advice(shiplap, options.profile, recording) if recording.exists() else ({}, notes[-400:])
         if found and found["advice"] and way == "recorder":
             first[name] = quantity(found["advice"][0]["step"])
+            if found[
+                "left_out"
+            ]:  # the step is all of the program, and has what pinning costs, which its change has before
+                first[name] -= quantity(found["advice"][0]["once"])
         before = name.removesuffix("_pinned")
         table.append(row(name, way, found, first.get(before) if before != name else None))
         said.append(f"== {name}, {way} (exit status {status})\n{text.strip()}")

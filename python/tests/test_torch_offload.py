@@ -269,6 +269,41 @@ def test_an_interrupted_call_leaves_a_model_that_works(node):
     assert torch.equal(model.offloaded.remove()(x), resident(x))
 
 
+class Packed(torch.nn.Module):
+    """A linear layer of 8-bit weights in a buffer, as quantisation keeps them."""
+
+    def __init__(self, width, kind):
+        super().__init__()
+        self.register_buffer("weight", torch.randint(-8, 8, (width, width), dtype=torch.int8).to(kind))
+        self.register_buffer("scale", torch.full((width,), 1 / 64))
+
+    def forward(self, x):
+        return x @ (self.weight.float() * self.scale)
+
+
+@pytest.mark.parametrize(("kind", "is_streamed"), [(torch.int8, True), (torch.int32, True), (torch.float32, False)])
+def test_quantised_weights_in_buffers_are_streamed_and_other_buffers_stay(node, kind, is_streamed):
+    width = 1024  # 1 MiB of 8-bit weights
+    resident = torch.nn.Sequential(*(Packed(width, kind) for _ in range(6))).eval()
+    model = copy.deepcopy(resident)
+    all_weights = sum(buffer.nbytes for buffer in model.buffers())
+    if not is_streamed:
+        with pytest.raises(shiplap.UsageError, match="no layers"):
+            shiplap.torch.offload(model, all_weights // 2, node=node)
+        return
+    plan = shiplap.torch.offload(model, all_weights // 2, node=node).offloaded.plan
+    assert plan.streamed > 0.4 * all_weights
+    with torch.no_grad():
+        for rows in (1, 5):
+            x = torch.rand(rows, width)
+            assert torch.equal(model(x), resident(x))
+        for one in (model, resident):
+            one.load_state_dict({name: tensor + 1 for name, tensor in resident.state_dict().items()})
+        assert torch.equal(model(x), resident(x))
+    for name, tensor in model.state_dict().items():
+        assert torch.equal(tensor, resident.state_dict()[name])
+
+
 def test_a_failed_set_up_leaves_the_model_as_it_was(node, monkeypatch):
     model = Net().eval()
     before = data_of(model)

@@ -24,6 +24,9 @@ _ALIGNMENT = 512
 # Blocks of a model with more layers are not split.
 _MOST_LAYERS = 1024
 
+# Smaller buffers of integers are not quantised weights that are worth a copy.
+_LEAST_PACKED = 1 << 20
+
 
 def _aligned(size: int) -> int:
     return -(-size // _ALIGNMENT) * _ALIGNMENT
@@ -75,7 +78,7 @@ class LayerPlan:
 
 @dataclass(eq=False)
 class Weight:
-    """A parameter of a layer, with its places."""
+    """A parameter of a layer, or a buffer of packed weights, with its places."""
 
     parameter: Tensor
     size: int  # bytes that it takes, aligned
@@ -152,6 +155,16 @@ def tensor_like(parameter: Tensor, memory: Tensor, offset: int) -> Tensor:
     )
 
 
+def _is_packed(buffer: Tensor) -> bool:
+    """Whether a buffer holds quantised weights, as GPTQ and AWQ keep them: many integers."""
+    return buffer.nbytes >= _LEAST_PACKED and not (buffer.is_floating_point() or buffer.is_complex())
+
+
+def _weights_of(module: Module) -> Iterator[Tensor]:
+    yield from module.parameters()
+    yield from (buffer for buffer in module.buffers() if _is_packed(buffer))
+
+
 def _is_container(module: Module) -> bool:
     """Whether nobody calls the module: it only holds others."""
     return type(module).forward is torch.nn.Module.forward
@@ -183,7 +196,7 @@ def _modules_of_layers(model: Module, blocks: set[Module], are_whole: bool) -> I
 
     seen: set[Module] = set()
     for name, module in visit("", model, False):
-        if module not in seen and any(True for _ in module.parameters()):
+        if module not in seen and any(True for _ in _weights_of(module)):
             seen.add(module)
             yield name, module
 
@@ -208,18 +221,18 @@ class Parts:
         self.layers = [Layer(name, module) for name, module in found]
         users: dict[Any, set[int]] = {}
         for number, layer in enumerate(self.layers):
-            for parameter in layer.module.parameters():
+            for parameter in _weights_of(layer.module):
                 users.setdefault(key_of(parameter), set()).add(number)
         known: set[Any] = set()
         for layer in self.layers:
-            for parameter in layer.module.parameters():
+            for parameter in _weights_of(layer.module):
                 if id(parameter) in known or len(users[key_of(parameter)]) > 1 or parameter.nbytes == 0:
                     continue
                 known.add(id(parameter))
                 layer.weights.append(Weight(parameter, _aligned(parameter.nbytes)))
         # Weights that several layers share, weights of modules that are split, and buffers, which kernels may change.
         self.fixed = [one for one in model.parameters() if id(one) not in known]
-        self.buffers = list(model.buffers())
+        self.buffers = [one for one in model.buffers() if id(one) not in known]
         for tensor in (*model.parameters(), *self.buffers):
             if tensor.is_inference():
                 raise Unsupported(
