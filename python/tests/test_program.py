@@ -1,14 +1,9 @@
 """The program that the package holds, as its entry point starts it."""
 
 import subprocess
-import sys
-from pathlib import Path
 
 import shiplap
-
-# Beside the interpreter, or where `pip install --target` puts it.
-PLACES = (Path(sys.executable).parent, Path(shiplap.__file__).parents[1] / "bin")
-PROGRAM = next((place / "shiplap" for place in PLACES if (place / "shiplap").exists()), PLACES[0] / "shiplap")
+from program import PROGRAM
 
 
 def test_the_entry_point_is_the_program_of_this_version():

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from program import PROGRAM
+
 USERS = Path(__file__).parents[2] / "tests" / "users"
-PROGRAM = Path(sys.executable).parent / "shiplap"
 
 
 def run(*command: object, **environment: str) -> str:

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "shiplap/sim/constants.hpp"
 
@@ -148,23 +149,45 @@ std::vector<LinkState> link_states(const LinkModel& link, const LinkUse& use, co
   return states;
 }
 
+namespace {
+
+/// How much of the job's bytes in each direction moves in a second.
+struct Share {
+  double in = 0;
+  double out = 0;
+};
+
+/// The states that no other one beats in both directions, by falling `in` and rising `out`.
+std::vector<Share> best_states(std::vector<Share> states) {
+  std::ranges::sort(states,
+                    [](const Share& a, const Share& b) { return std::pair(b.in, b.out) < std::pair(a.in, a.out); });
+  std::vector<Share> best;
+  for (const Share& state : states)
+    if (best.empty() || state.out > best.back().out) best.push_back(state);
+  return best;
+}
+
+}  // namespace
+
 // A linear program with two constraints has a solution that uses at most two states. Either one state lasts all the
 // time, or two states share it so that both directions need the same time.
 Seconds least_time(const LinkBytes& bytes, const std::vector<LinkState>& states) {
   if (bytes.in <= 0 && bytes.out <= 0) return Seconds{0};
   constexpr double unlimited = std::numeric_limits<double>::max();
-  const auto jobs_in = [&](const LinkState& s) { return bytes.in > 0 ? s.in / bytes.in : unlimited; };
-  const auto jobs_out = [&](const LinkState& s) { return bytes.out > 0 ? s.out / bytes.out : unlimited; };
+  std::vector<Share> shares;
+  for (const LinkState& s : states)
+    shares.push_back({bytes.in > 0 ? s.in / bytes.in : unlimited, bytes.out > 0 ? s.out / bytes.out : unlimited});
+  const std::vector<Share> best = best_states(std::move(shares));
   double most = 0;  // largest fraction of the job's bytes that is moved in a second
-  for (const LinkState& a : states) {
-    most = std::max(most, std::min(jobs_in(a), jobs_out(a)));
+  for (const Share& a : best) {
+    most = std::max(most, std::min(a.in, a.out));
     if (bytes.in <= 0 || bytes.out <= 0) continue;
-    for (const LinkState& b : states) {
-      const double longer_in_a = jobs_out(a) - jobs_in(a);
-      const double longer_in_b = jobs_in(b) - jobs_out(b);
+    for (const Share& b : best) {
+      const double longer_in_a = a.out - a.in;
+      const double longer_in_b = b.in - b.out;
       if (longer_in_a <= 0 || longer_in_b <= 0) continue;
       const double part_of_a = longer_in_b / (longer_in_a + longer_in_b);
-      most = std::max(most, part_of_a * jobs_in(a) + (1 - part_of_a) * jobs_in(b));
+      most = std::max(most, part_of_a * a.in + (1 - part_of_a) * b.in);
     }
   }
   return Seconds{1 / most};

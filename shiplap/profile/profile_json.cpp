@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <functional>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <utility>
+#include <vector>
 
 #include "shiplap/core/formats.hpp"
 #include "shiplap/core/json.hpp"
@@ -12,6 +14,7 @@
 #include "shiplap/profile/evidence.hpp"
 #include "shiplap/profile/json_text.hpp"
 #include "shiplap/profile/object_json.hpp"
+#include "shiplap/profile/parameter_bytes.hpp"
 
 namespace shiplap {
 namespace {
@@ -63,6 +66,18 @@ Json parameters_json(const Profile& profile) {
             {"submission", ObjectWriter::object(profile.submission)}};
   if (!profile.shared.empty()) json["shared"] = objects_json(profile.shared);
   return json;
+}
+
+/// The same, for comparisons.
+std::string parameter_bytes(const Profile& profile) {
+  ParameterBytes all;
+  all.add_all(profile.gpus);
+  all.add_all(profile.links);
+  all.add_all(profile.peers);
+  all.add_all(profile.host ? std::vector{*profile.host} : std::vector<HostModel>{});
+  all.add(profile.submission);
+  all.add_all(profile.shared);
+  return std::move(all.bytes);
 }
 
 /// The entries of a list, without any key that their description lacks.
@@ -154,10 +169,28 @@ void save_profile(const Profile& profile, const std::string& path) {
 }
 
 std::string parameter_hash(const Profile& profile) {
+  // Making the text of all parameters takes longer than a plan of a small job, and plans follow each other with one
+  // profile.
+  struct Known {
+    std::string parameters;
+    std::string hash;
+  };
+  constexpr std::size_t most_known = 4;
+  static std::mutex mutex;
+  static std::vector<Known> known;  // the one that was used last is the last
+  std::string parameters = parameter_bytes(profile);
+  const std::lock_guard lock(mutex);
+  const auto found = std::ranges::find(known, parameters, &Known::parameters);
+  if (found != known.end()) {
+    std::rotate(found, found + 1, known.end());
+    return known.back().hash;
+  }
   Json json = parameters_json(profile);
   for (Json& gpu : json["gpus"]) gpu.erase("name");  // no predicted time depends on it
   erase_absent(json);
-  return content_hash(json_text(json));
+  if (known.size() == most_known) known.erase(known.begin());
+  known.push_back({std::move(parameters), content_hash(json_text(json))});
+  return known.back().hash;
 }
 
 }  // namespace shiplap

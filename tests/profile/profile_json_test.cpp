@@ -12,6 +12,7 @@
 
 #include "shiplap/core/json.hpp"
 #include "shiplap/core/text_file.hpp"
+#include "shiplap/profile/parameter_table.hpp"
 #include "shiplap/profile/profile.hpp"
 #include "tests/profile/full_profile.hpp"
 #include "tests/profile/refusals.hpp"
@@ -195,6 +196,28 @@ TEST(ParameterHash, differs_when_any_parameter_differs) {
     Profile profile = planted_profile();
     changes[i](profile);
     EXPECT_NE(parameter_hash(profile), hash) << "change " << i;
+  }
+}
+
+TEST(ParameterHash, is_that_of_the_parameters_however_often_it_is_asked) {
+  const Profile profile = find_profile("h200");
+  const std::string hash = parameter_hash(profile);
+  std::size_t parameters = 0;
+  for_each_parameter(profile, [&](const ParameterInfo&, const auto&) { ++parameters; });
+  for (std::size_t changed = 0; changed < parameters; changed += 97) {
+    Profile other = profile;
+    std::size_t number = 0;
+    bool is_zero = false;
+    for_each_parameter(other, [&]<class T>(const ParameterInfo&, Interval<T>& interval) {
+      if (number++ != changed) return;
+      is_zero = interval.high == T{};
+      interval.high = T{};
+    });
+    if (is_zero) continue;
+    const std::string others = parameter_hash(other);
+    EXPECT_NE(others, hash) << "parameter " << changed;
+    EXPECT_EQ(parameter_hash(profile), hash);
+    EXPECT_EQ(parameter_hash(other), others);
   }
 }
 
