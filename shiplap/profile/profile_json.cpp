@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <mutex>
 #include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
@@ -176,10 +175,8 @@ std::string parameter_hash(const Profile& profile) {
     std::string hash;
   };
   constexpr std::size_t most_known = 4;
-  static std::mutex mutex;
-  static std::vector<Known> known;  // the one that was used last is the last
+  thread_local std::vector<Known> known;  // the one that was used last is the last
   std::string parameters = parameter_bytes(profile);
-  const std::lock_guard lock(mutex);
   const auto found = std::ranges::find(known, parameters, &Known::parameters);
   if (found != known.end()) {
     std::rotate(found, found + 1, known.end());
