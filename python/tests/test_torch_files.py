@@ -1,6 +1,8 @@
 import copy
 import os
 import random
+import signal
+import time
 
 import pytest
 
@@ -164,3 +166,83 @@ def test_nothing_is_read_from_files_where_the_system_does_not_say_what_is_mapped
     x = torch.rand(3, 64)
     with torch.no_grad():
         assert torch.equal(model(x), resident(x))
+
+
+def test_an_interrupt_while_weights_are_read_loses_none_of_them(node, tmp_path, monkeypatch):
+    resident = Net().eval()
+    model = mapped(resident, tmp_path / "weights.pt")
+    read_file = _torch_files._core.read_file
+
+    def slow(*arguments):
+        time.sleep(0.05)
+        read_file(*arguments)
+
+    monkeypatch.setattr(_torch_files._core, "read_file", slow)
+    shiplap.torch.offload(model, weights_of(model) // 3, node=node, host_memory=0)
+    x = torch.rand(3, 64)
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, 0.02)
+    try:
+        with torch.no_grad(), pytest.raises(KeyboardInterrupt):
+            model(x)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    with torch.no_grad():
+        for _ in range(3):
+            assert torch.equal(model(x), resident(x))
+
+
+def test_a_set_up_that_is_refused_leaves_weights_in_their_files(node, tmp_path):
+    resident = Net().eval()
+    model = mapped(resident, tmp_path / "weights.pt")
+    with torch.no_grad():
+        model.last.weight += 1  # is no longer that of the file
+        resident.last.weight += 1
+    memory = weights_of(model) // 3
+    with pytest.raises(shiplap.Unsupported, match="are in no file") as refused:
+        shiplap.torch.offload(model, memory, node=node, host_memory=0)
+    in_no_file = int(str(refused.value).split()[0])
+    assert in_no_file < weights_of(model) // 2
+    shiplap.torch.offload(model, memory, node=node, host_memory=in_no_file)
+    x = torch.rand(3, 64)
+    with torch.no_grad():
+        assert torch.equal(model(x), resident(x))
+
+
+def test_several_reads_run_at_once_and_all_are_waited_for(node, monkeypatch):
+    running, most, done = [0], [0], []
+
+    class Copier:
+        def __init__(self, *_):
+            pass
+
+        def copy(self, parts, address, size):
+            running[0] += 1
+            most[0] = max(most[0], running[0])
+            time.sleep(0.05)
+            running[0] -= 1
+            done.append(address)
+
+    class Event:
+        def record(self, stream):
+            pass
+
+        def synchronize(self):
+            pass
+
+    monkeypatch.setattr(_torch_files._core, "FileCopier", Copier)
+    monkeypatch.setattr(torch.cuda, "Event", Event)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(16)))
+    reader = _torch_files.FileReader(node, copies=object())
+    targets = [torch.empty(8, dtype=torch.uint8) for _ in range(12)]
+    then = []
+    readings = [reader.read([], target, lambda: then.append(1)) for target in targets]
+    reader.drain()
+    assert len(done) == len(then) == len(targets)
+    assert all(reading.done() for reading in readings)
+    assert most[0] == 4
+    reader.close()

@@ -304,6 +304,50 @@ def test_quantised_weights_in_buffers_are_streamed_and_other_buffers_stay(node, 
         assert torch.equal(tensor, resident.state_dict()[name])
 
 
+class Counting(torch.nn.Module):
+    """A layer with large integer buffers that are no weights: what it has seen, and one buffer in two parts."""
+
+    def __init__(self, width):
+        super().__init__()
+        self.inner = torch.nn.Linear(width, width, bias=False)
+        self.register_buffer("seen", torch.zeros(1 << 20, dtype=torch.int8))
+        self.register_buffer("packed_weight", torch.zeros(1 << 20, dtype=torch.int8))
+        self.register_buffer("weight_part", self.packed_weight[: 1 << 19])
+
+    def forward(self, x):
+        self.seen.data += 1  # as kernels that PyTorch knows nothing of write
+        self.packed_weight.add_(1)
+        return self.inner(x) + self.seen[0] + self.weight_part[0]
+
+
+def test_integer_buffers_that_are_no_weights_or_share_memory_stay_where_they_are(node):
+    resident = torch.nn.Sequential(*(Counting(64) for _ in range(4))).eval()
+    model = copy.deepcopy(resident)
+    for one in model:  # a copy has two storages where the model had one
+        one.weight_part = one.packed_weight[: 1 << 19]
+    sizes = sum(one.nbytes for one in (*model.parameters(), *model.buffers()))
+    shiplap.torch.offload(model, sizes - 20_000, node=node)
+    with torch.no_grad():
+        for _ in range(4):
+            x = torch.rand(2, 64)
+            assert torch.equal(model(x), resident(x))
+
+
+@pytest.mark.parametrize("kind", ["inference", "sparse", "subclass"])
+def test_buffers_that_cannot_be_streamed_are_refused(node, kind):
+    model = Net().eval()
+    if kind == "inference":
+        with torch.inference_mode():
+            made = torch.ones(1 << 20, dtype=torch.int8)
+    elif kind == "sparse":
+        made = torch.eye(8).to_sparse()
+    else:
+        made = torch.ones(1 << 20, dtype=torch.int8).as_subclass(type("Own", (torch.Tensor,), {}))
+    model.register_buffer("weight", made)
+    with pytest.raises(shiplap.Unsupported, match=r"inference mode|plain tensors"):
+        shiplap.torch.offload(model, weights_of(model) // 2, node=node)
+
+
 def test_a_failed_set_up_leaves_the_model_as_it_was(node, monkeypatch):
     model = Net().eval()
     before = data_of(model)

@@ -12,15 +12,15 @@ from program import PROGRAM
 USERS = Path(__file__).parents[2] / "tests" / "users"
 
 
-def run(*command: object, **environment: str) -> str:
-    done = subprocess.run(command, capture_output=True, text=True, env=os.environ | environment)
+def run(*command: object, folder: Path | None = None, **environment: str) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, env=os.environ | environment, cwd=folder)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
 
 @pytest.mark.parametrize("program", sorted(USERS.glob("python/*.py")), ids=lambda path: path.name)
-def test_a_program_in_python(program):
-    assert run(sys.executable, program, "virtual:h200")
+def test_a_program_in_python(program, tmp_path):
+    assert run(sys.executable, program, "virtual:h200", folder=tmp_path)
 
 
 def test_a_prolog_of_slurm():

@@ -283,6 +283,12 @@ Advised advice_for(const Recording& recording, const std::optional<Steps>& steps
   advised.profile = profile.name;
   advised.link = {.rates = options.link.rates, .assumed = {}, .is_recorded = options.link.is_recorded};
   advised.inferred_waits = recording.has_inferred_waits;
+  const std::optional<FailedCalls> failed = failed_calls(recording);
+  if (failed) advised.failed = describe(*failed);
+  if (failed && failed->are_nearly_all() && steps && steps->once) {
+    advised.refused = advised.failed;
+    return advised;
+  }
   if (!steps) {
     advised.refused = fmt::format("There is no NVTX range \"{}\" with work of a GPU in it.", options.range);
     return advised;
@@ -295,13 +301,6 @@ Advised advice_for(const Recording& recording, const std::optional<Steps>& steps
         options.range.empty() ? "Name a step by an NVTX range (`range`)"
                               : "Name a shorter NVTX range, one that repeats (`range`)");
     return advised;
-  }
-  if (const std::optional<FailedCalls> failed = failed_calls(recording)) {
-    if (failed->all() && steps->once) {
-      advised.refused = describe(*failed);
-      return advised;
-    }
-    advised.failed = describe(*failed);
   }
   advised.step = program_step(recording, *steps);
   advised.coverage = steps->coverage;

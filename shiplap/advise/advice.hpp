@@ -30,19 +30,18 @@ struct Advice {
 
 /// The advice for a program.
 struct Advised {
-  std::string program;                 ///< command line of the program
-  std::string gpu;                     ///< name of the GPU
-  std::vector<std::string> languages;  ///< languages and libraries that the program seems to use
-  std::string profile;                 ///< name of the profile
-  LinkNote link;                       ///< AdviseOptions::link, and `assumed` only where a predicted step uses it
-  bool inferred_waits = false;         ///< Recording::has_inferred_waits
-  std::string failed;                  ///< which calls failed, as sentences, or ""
-  ProgramStep step;                    ///< the typical step, as recorded
-  double coverage = 0;                 ///< Steps::coverage
-  std::vector<StepLevel> levels;       ///< Steps::levels
-  Seconds initialisation{
-      0};               ///< time before the first op and in first launches and the first copy, which no step contains
-  double fidelity = 0;  ///< simulated time of the recorded step over its recorded time, minus 1
+  std::string program;                   ///< command line of the program
+  std::string gpu;                       ///< name of the GPU
+  std::vector<std::string> languages;    ///< languages and libraries that the program seems to use
+  std::string profile;                   ///< name of the profile
+  LinkNote link;                         ///< AdviseOptions::link, and `assumed` only where a predicted step uses it
+  bool inferred_waits = false;           ///< Recording::has_inferred_waits
+  std::string failed;                    ///< which calls failed, as sentences, or ""
+  ProgramStep step;                      ///< the typical step, as recorded
+  double coverage = 0;                   ///< Steps::coverage
+  std::vector<StepLevel> levels;         ///< Steps::levels
+  Seconds initialisation{0};             ///< time that no step contains (initialisation.hpp)
+  double fidelity = 0;                   ///< simulated time of the recorded step over its recorded time, minus 1
   SimulatedStep recorded;                ///< the recorded step, simulated
   std::vector<std::string> left_out;     ///< names of the rules that need another step, where the program has one only
   std::vector<Advice> advice;            ///< what saves most comes first, and then what saves most beside it

@@ -22,6 +22,9 @@ constexpr std::array meanings{
     std::pair{716u, "misaligned address"}, std::pair{719u, "failed kernel"},
 };
 
+/// Errors of accesses that kernels make.
+constexpr std::array errors_of_accesses{700u, 716u, 719u};
+
 std::string error_named(std::uint32_t error) {
   const auto found = std::ranges::find(meanings, error, &std::pair<unsigned, const char*>::first);
   return found == meanings.end() ? fmt::format("error {}", error) : fmt::format("error {} ({})", error, found->second);
@@ -50,12 +53,13 @@ std::optional<FailedCalls> failed_calls(const Recording& recording) {
 std::string describe(const FailedCalls& calls) {
   const std::string first =
       fmt::format("{} returns {} after {}", calls.function, error_named(calls.error), to_string(calls.from));
-  const std::string what = calls.failed == 1 ? first
-                           : calls.all() ? fmt::format("{}, and all {} calls after it fail", first, calls.failed - 1)
-                                         : fmt::format("{} calls fail, first {}", calls.failed, first);
-  return what +
-         ". What a program does after an error that it ignores is not its work: mend this first "
-         "(compute-sanitizer names the access).";
+  std::string text = calls.failed == 1        ? first + "."
+                     : calls.are_nearly_all() ? fmt::format("{}, and so do {} of {} calls after it.", first,
+                                                            calls.failed - 1, calls.after - 1)
+                                              : fmt::format("{} calls fail, first {}.", calls.failed, first);
+  text += " A program that goes on after an error may not do its work: mend this first";
+  const bool is_access = std::ranges::find(errors_of_accesses, calls.error) != errors_of_accesses.end();
+  return text + (is_access ? " (compute-sanitizer names the access)." : ".");
 }
 
 }  // namespace shiplap

@@ -1,9 +1,11 @@
 #include "shiplap/advise/initialisation.hpp"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "shiplap/core/statistics.hpp"
@@ -57,13 +59,19 @@ class BusyTime {
 
 Initialisation initialisation_of(const Recording& recording) {
   std::unordered_map<std::uint64_t, const std::string*> launched;  // names of kernels by the number of the call
-  std::unordered_map<std::uint64_t, std::uint64_t> sent;           // ends of copies to a GPU, by the number of the call
+  struct Sent {
+    std::uint64_t end = 0;  // of its last copy to a GPU
+    std::uint32_t gpu = 0;
+  };
+  std::unordered_map<std::uint64_t, Sent> sent;  // by the number of the call
   std::set<std::uint64_t> with_work;
   for (const Record& record : recording.records) {
     if (const auto work = work_of(record)) with_work.insert(work->call);
     if (const auto* kernel = std::get_if<RecordedKernel>(&record)) launched.try_emplace(kernel->call, &kernel->name);
-    if (const auto* copy = std::get_if<RecordedCopy>(&record); copy != nullptr && copy->from != MemoryKind::device)
-      sent[copy->call] = std::max(sent[copy->call], copy->time.end);
+    const auto* copy = std::get_if<RecordedCopy>(&record);
+    if (copy == nullptr || copy->from == MemoryKind::device || copy->to != MemoryKind::device) continue;
+    Sent& of_call = sent[copy->call];
+    of_call = {std::max(of_call.end, copy->time.end), copy->gpu};
   }
   std::vector<const RecordedCall*> calls;
   for (const Record& record : recording.records)
@@ -74,16 +82,15 @@ Initialisation initialisation_of(const Recording& recording) {
   std::set<std::string> names;
   std::vector<const RecordedCall*> first_launches;
   std::vector<double> other_launches;
-  Seconds after_first_copy{0};
-  const RecordedCall* first_copy = nullptr;
+  std::map<std::uint32_t, std::pair<const RecordedCall*, Seconds>> first_copies;  // by GPU, with the time after them
   bool has_worked = false;
   for (const RecordedCall* call : calls) {
     has_worked = has_worked || with_work.contains(call->call);
     if (!has_worked) found.before_work += between(call->time.start, call->time.end);
-    if (const auto copy = sent.find(call->call); copy != sent.end() && first_copy == nullptr) {
-      first_copy = call;
-      after_first_copy = between(std::max(copy->second, call->time.start), call->time.end);
-    }
+    // A graph may have a copy and other work, which its launch does not wait for either.
+    if (const auto copy = sent.find(call->call); copy != sent.end() && !launched.contains(call->call))
+      first_copies.try_emplace(copy->second.gpu, call,
+                               between(std::max(copy->second.end, call->time.start), call->time.end));
     const auto kernel = launched.find(call->call);
     if (kernel == launched.end()) continue;
     if (names.insert(*kernel->second).second)
@@ -98,7 +105,7 @@ Initialisation initialisation_of(const Recording& recording) {
   };
   for (const RecordedCall* call : first_launches)
     note(*call, std::min(between(call->time.start, call->time.end) - usual, busy.idle_in(call->time)));
-  if (first_copy != nullptr) note(*first_copy, after_first_copy);
+  for (const auto& [gpu, copy] : first_copies) note(*copy.first, copy.second);
   return found;
 }
 

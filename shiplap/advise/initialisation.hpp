@@ -13,7 +13,7 @@ namespace shiplap {
 /// Times of initialisation.
 struct Initialisation {
   Seconds before_work{0};     ///< in calls before the first copy, kernel or fill, which make the context and allocate
-  Seconds in_first_calls{0};  ///< in first launches of a kernel and the first copy to a GPU
+  Seconds in_first_calls{0};  ///< in first launches of a kernel and the first copy to each GPU
   std::unordered_map<std::uint64_t, Seconds> of_call;  ///< those first calls, by the number of the call
 };
 

@@ -67,7 +67,7 @@ Json parameters_json(const Profile& profile) {
   return json;
 }
 
-/// The same, for comparisons.
+/// Bytes that are equal for profiles with equal parameters.
 std::string parameter_bytes(const Profile& profile) {
   ParameterBytes all;
   all.add_all(profile.gpus);

@@ -198,7 +198,7 @@ Section advice_section(const AdviceView& view, const std::string& source) {
   section.headlines.push_back(answer_of(view));
   section.sentences.push_back(fmt::format("Recorded on {}, predicted with profile {}{}.", view.gpu, view.profile,
                                           view.rates.empty() ? "" : " and the recorded rates: " + view.rates));
-  if (!view.failed.empty()) section.sentences.push_back(view.failed);
+  if (!view.failed.empty() && view.failed != view.refused) section.sentences.push_back(view.failed);
   if (!view.assumed_link.empty() && !view.tells_link)
     section.sentences.push_back("No large copy of pinned memory tells how fast that machine's link is.");
   if (view.steps > 0) {

@@ -209,7 +209,7 @@ TEST(Advise, counts_what_the_first_copy_prepares_as_no_part_of_the_step) {
   }
 }
 
-TEST(Advise, gives_none_for_a_program_whose_calls_all_fail_and_says_why) {
+TEST(Advise, gives_none_for_a_program_whose_calls_fail_from_one_on_and_says_why) {
   Recording recording = program_that_runs_once();
   const std::uint64_t end = 9'000'000;
   recording.records.emplace_back(RecordedCall{3, 0, {end, end + 171'000'000}, "cudaMemcpy", 700});
@@ -217,7 +217,7 @@ TEST(Advise, gives_none_for_a_program_whose_calls_all_fail_and_says_why) {
   const Advised advised = advise(recording, find_profile("h100"));
   EXPECT_TRUE(advised.advice.empty());
   EXPECT_EQ(advised.refused.find(
-                "cudaMemcpy returns error 700 (illegal address) after 180.0 ms, and all 1 calls after it fail"),
+                "cudaMemcpy returns error 700 (illegal address) after 180.0 ms, and so do 1 of 1 calls after it."),
             0u)
       << advised.refused;
 }

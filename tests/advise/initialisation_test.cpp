@@ -47,6 +47,22 @@ TEST(Initialisation, is_what_the_first_copy_to_a_gpu_takes_after_its_bytes_are_t
   EXPECT_MICROSECONDS(found.in_first_calls, 2180);
 }
 
+TEST(Initialisation, has_the_first_copy_to_each_gpu_and_no_copy_between_hosts_nor_a_graph) {
+  MadeRecording made;
+  made.copy(made.call("cudaMemcpy", 0, 500), 10, 20).to = MemoryKind::pinned;  // from host to host
+  const std::uint64_t graph = made.call("cudaGraphLaunch", 600, 1000);
+  made.copy(graph, 610, 620);
+  made.kernel(graph, 620, 990);
+  const std::uint64_t first = made.call("cudaMemcpy", 1000, 3000);
+  made.copy(first, 1100, 1110);
+  const std::uint64_t other = made.call("cudaMemcpy", 3000, 4000);
+  made.copy(other, 3100, 3110).gpu = 1;
+  const Initialisation found = initialisation_of(made.recording);
+  EXPECT_EQ(found.of_call.size(), 2u);
+  EXPECT_MICROSECONDS(found.of_call.at(first), 1890);
+  EXPECT_MICROSECONDS(found.of_call.at(other), 890);
+}
+
 TEST(Initialisation, is_nothing_of_a_copy_that_goes_on_after_its_call) {
   MadeRecording made;
   made.copy(made.call("cudaMemcpyAsync", 0, 200), 210, 2000);

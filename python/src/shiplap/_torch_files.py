@@ -18,8 +18,10 @@ from shiplap._node import Node
 
 Tensor = Any
 
-# Threads that read, and those of one read. More are no faster from the page cache of a host with an H200.
-_MOST_THREADS, _THREADS_OF_READ = 16, 4
+# Reads that run at once. While one waits for its last pieces, others use the link.
+_READS_AT_ONCE = 4
+# Threads of all reads together, as many as the library uses for one read.
+_MOST_THREADS = 16
 _PAGE = os.sysconf("SC_PAGESIZE")
 # Bits of an entry of /proc/self/pagemap: the page is in memory, is swapped, is one of a file.
 _PRESENT, _SWAPPED, _OF_FILE = 1 << 63, 1 << 62, 1 << 61
@@ -153,7 +155,7 @@ class FileReader:
     def __init__(self, node: Node, copies: Any) -> None:
         self._copies = copies  # the stream after which the targets are free; None on the CPU
         threads = min(len(os.sched_getaffinity(0)), _MOST_THREADS)
-        at_once = 1 if copies is None else max(1, threads // _THREADS_OF_READ)
+        at_once = 1 if copies is None else min(threads, _READS_AT_ONCE)
         self._copiers: SimpleQueue[Any] = SimpleQueue()  # that are free
         if copies is not None:
             for _ in range(at_once):

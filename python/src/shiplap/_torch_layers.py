@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
@@ -24,8 +25,9 @@ _ALIGNMENT = 512
 # Blocks of a model with more layers are not split.
 _MOST_LAYERS = 1024
 
-# Smaller buffers of integers are not quantised weights that are worth a copy.
+# Smaller buffers are not worth a copy of their own.
 _LEAST_PACKED = 1 << 20
+_PACKED_KINDS = (torch.uint8, torch.int8, torch.int16, torch.int32)
 
 
 def _aligned(size: int) -> int:
@@ -80,7 +82,7 @@ class LayerPlan:
 class Weight:
     """A parameter of a layer, or a buffer of packed weights, with its places."""
 
-    parameter: Tensor
+    tensor: Tensor
     size: int  # bytes that it takes, aligned
     offset: int = 0  # in the streamed part of its layer
     host: Tensor = None
@@ -126,14 +128,14 @@ class Layer:
         found = []
         for weight, part in zip(self.streamed, self.parts, strict=True):
             first = max(weight.offset, begin)
-            last = min(weight.offset + weight.parameter.nbytes, begin + size)
+            last = min(weight.offset + weight.tensor.nbytes, begin + size)
             if first < last:
                 found.append(Read(part, first - weight.offset, first - begin, last - first))
         return found
 
     def current_versions(self) -> tuple[int, ...]:
         """Return numbers that change with the weights."""
-        return tuple(weight.parameter._version for weight in self.streamed)
+        return tuple(weight.tensor._version for weight in self.streamed)
 
 
 def _is_plain(tensor: Tensor) -> bool:
@@ -155,14 +157,22 @@ def tensor_like(parameter: Tensor, memory: Tensor, offset: int) -> Tensor:
     )
 
 
-def _is_packed(buffer: Tensor) -> bool:
-    """Whether a buffer holds quantised weights, as GPTQ and AWQ keep them: many integers."""
-    return buffer.nbytes >= _LEAST_PACKED and not (buffer.is_floating_point() or buffer.is_complex())
+def _is_packed(name: str, buffer: Tensor) -> bool:
+    """Whether a buffer holds quantised weights, as `qweight` of GPTQ and AWQ does.
+
+    Other large buffers, such as caches and masks, may be written by kernels that PyTorch knows nothing of.
+    """
+    return (
+        "weight" in name.rpartition(".")[2]
+        and _is_plain(buffer)
+        and buffer.dtype in _PACKED_KINDS
+        and buffer.nbytes >= _LEAST_PACKED
+    )
 
 
 def _weights_of(module: Module) -> Iterator[Tensor]:
     yield from module.parameters()
-    yield from (buffer for buffer in module.buffers() if _is_packed(buffer))
+    yield from (buffer for name, buffer in module.named_buffers() if _is_packed(name, buffer))
 
 
 def _is_container(module: Module) -> bool:
@@ -209,6 +219,8 @@ class Parts:
     """The layers of a model, and the weights and buffers that are on the GPU all the time."""
 
     def __init__(self, model: Module, blocks: Iterable[Module] | None) -> None:
+        for tensor in (*model.parameters(), *model.buffers()):
+            _require_streamable(tensor)
         chosen = set(blocks or ())
         found = list(_modules_of_layers(model, chosen, False))
         if len(found) > _MOST_LAYERS:  # as of hundreds of experts in each of many blocks
@@ -221,28 +233,21 @@ class Parts:
         self.layers = [Layer(name, module) for name, module in found]
         users: dict[Any, set[int]] = {}
         for number, layer in enumerate(self.layers):
-            for parameter in _weights_of(layer.module):
-                users.setdefault(key_of(parameter), set()).add(number)
+            for tensor in _weights_of(layer.module):
+                users.setdefault(key_of(tensor), set()).add(number)
+        # Buffers that are views of one storage see each other's changes.
+        owners = Counter(key_of(buffer) for buffer in model.buffers())
         known: set[Any] = set()
         for layer in self.layers:
-            for parameter in _weights_of(layer.module):
-                if id(parameter) in known or len(users[key_of(parameter)]) > 1 or parameter.nbytes == 0:
+            for tensor in _weights_of(layer.module):
+                key = key_of(tensor)
+                if id(tensor) in known or len(users[key]) > 1 or owners[key] > 1 or tensor.nbytes == 0:
                     continue
-                known.add(id(parameter))
-                layer.weights.append(Weight(parameter, _aligned(parameter.nbytes)))
-        # Weights that several layers share, weights of modules that are split, and buffers, which kernels may change.
+                known.add(id(tensor))
+                layer.weights.append(Weight(tensor, _aligned(tensor.nbytes)))
+        # Weights that several layers share, weights of modules that are split, and buffers that are no weights.
         self.fixed = [one for one in model.parameters() if id(one) not in known]
         self.buffers = [one for one in model.buffers() if id(one) not in known]
-        for tensor in (*model.parameters(), *self.buffers):
-            if tensor.is_inference():
-                raise Unsupported(
-                    "the model was made in inference mode, whose tensors keep their memory: make it under "
-                    "torch.no_grad()"
-                )
-            if not _is_plain(tensor):
-                raise Unsupported(
-                    f"the model has a weight of type {type(tensor.data).__name__}: only plain tensors can be streamed"
-                )
         storages = {key_of(one): _aligned(one.untyped_storage().nbytes()) for one in (*self.fixed, *self.buffers)}
         self.fixed_bytes = sum(storages.values())
 
@@ -253,6 +258,17 @@ class Parts:
             for layer, time in zip(self.layers, seconds, strict=True)
         ]
         return LayerPlan(_core.plan_layers(node._core, name, layers, self.fixed_bytes, memory))
+
+
+def _require_streamable(tensor: Tensor) -> None:
+    if tensor.is_inference():
+        raise Unsupported(
+            "the model was made in inference mode, whose tensors keep their memory: make it under torch.no_grad()"
+        )
+    if not _is_plain(tensor):
+        raise Unsupported(
+            f"the model has a weight of type {type(tensor.data).__name__}: only plain tensors can be streamed"
+        )
 
 
 def move_storages(tensors: Iterable[Tensor], device: Any) -> None:

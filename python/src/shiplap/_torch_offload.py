@@ -180,7 +180,8 @@ class Offloaded:
 
     def _place(self) -> None:
         """Give every weight of a layer its place: on the GPU, or in pinned memory and in the ring."""
-        # In one piece: two would not always find room in what PyTorch has kept of those before.
+        # The ring and the weights that stay are one allocation: PyTorch keeps freed memory in pieces, and two new ones
+        # of other sizes would not always fit into two old ones.
         memory = torch.empty(self._plan.ring + self._plan.kept, dtype=torch.uint8, device=self.device)
         self._ring = ring = memory[: self._plan.ring]
         if self._on_gpu:
@@ -194,9 +195,9 @@ class Offloaded:
             for weight, stays in zip(layer.weights, kept, strict=True):
                 weight.host = None
                 if stays:
-                    weight.gpu = tensor_like(weight.parameter, memory, end)
-                    weight.gpu.copy_(weight.parameter)
-                    weight.parameter.data = weight.gpu
+                    weight.gpu = tensor_like(weight.tensor, memory, end)
+                    weight.gpu.copy_(weight.tensor)
+                    weight.tensor.data = weight.gpu
                     end += weight.size
                 else:
                     weight.offset = layer.size
@@ -234,9 +235,12 @@ class Offloaded:
             layer.users = 0
             layer.own_place = None
             for weight in layer.weights:
-                # A copy also on the CPU: weights in one storage would be taken for shared ones.
-                data = weight.parameter.data
-                weight.parameter.data = data.to("cpu", copy=True) if weight.host is None else weight.host
+                if weight.host is not None:
+                    weight.tensor.data = weight.host
+                elif weight.gpu is not None:
+                    # Where the "GPU" is the CPU, a weight needs a storage of its own too: those in one storage would
+                    # be taken for weights that layers share.
+                    weight.tensor.data = weight.gpu.to("cpu", copy=True)
                 weight.gpu = None
         self._ring = None
 
@@ -259,9 +263,9 @@ class Offloaded:
         layer.host = torch.from_numpy(pinned)
         layer.parts = []
         for weight in layer.streamed:
-            weight.host = tensor_like(weight.parameter, layer.host, weight.offset)
-            weight.host.copy_(weight.parameter)
-            weight.parameter.data = weight.host  # frees the memory that it had
+            weight.host = tensor_like(weight.tensor, layer.host, weight.offset)
+            weight.host.copy_(weight.tensor)
+            weight.tensor.data = weight.host  # frees the memory that it had
         self._look_at_ring(layer, ring)
 
     def _from_files(self) -> dict[Layer, list[FilePart]]:
@@ -275,7 +279,7 @@ class Offloaded:
             return found
         files = MappedFiles()
         for layer in self._layers:
-            parts = [files.part(weight.parameter.data) for weight in layer.streamed]
+            parts = [files.part(weight.tensor.data) for weight in layer.streamed]
             if parts and None not in parts:
                 found[layer] = [part for part in parts if part is not None]
         in_files = sum(layer.size for layer in found)
@@ -301,7 +305,7 @@ class Offloaded:
         layer.host = None
         layer.parts = parts
         for weight in layer.streamed:
-            weight.host = weight.parameter.data
+            weight.host = weight.tensor.data
         layer.mapped_versions = layer.current_versions()
         self._look_at_ring(layer, ring)
 
@@ -394,7 +398,7 @@ class Offloaded:
 
     def _enter(self, layer: Layer, args: Any, kwargs: Any) -> tuple[Any, Any]:
         with self._lock:
-            self._require_call((weight.parameter for weight in layer.weights), (args, kwargs))
+            self._require_call((weight.tensor for weight in layer.weights), (args, kwargs))
             if layer.size > 0 and layer.users == 0:
                 self._bring(layer)
             layer.users += 1
@@ -403,7 +407,7 @@ class Offloaded:
             if layer.size > 0:
                 if layer.users == 1:
                     for weight in layer.streamed:
-                        weight.parameter.data = weight.gpu
+                        weight.tensor.data = weight.gpu
                     layer.entered = layer.current_versions()
                 if self._on_gpu:
                     for event in (layer.copied, layer.done):  # the last call may have been in another stream
@@ -421,13 +425,14 @@ class Offloaded:
             if layer.fetched < len(layer.pieces):
                 self._fetch(layer)
             layer.is_wanted = False
+            wait(layer.readings)  # an interrupt leaves them, so that the next call waits for them
             readings, layer.readings = layer.readings, []
-            wait(readings)
             failures = [failure for one in readings if (failure := one.exception()) is not None]
             if not failures:
                 return
             self._forget_failed(layer)
-            if is_last:  # the first may have failed ahead, and the file is back since
+            # The first read may have failed ahead of this call, and the file may be back since.
+            if is_last:
                 raise failures[0]
 
     def _forget_failed(self, layer: Layer) -> None:
@@ -460,7 +465,7 @@ class Offloaded:
                             weight.host.copy_(weight.gpu)
                 layer.versions = layer.current_versions()
             for weight in layer.streamed:
-                weight.parameter.data = weight.host
+                weight.tensor.data = weight.host
             if layer.own_place is not None:
                 layer.own_place = None
                 layer.fetched = 0
@@ -494,13 +499,13 @@ class Offloaded:
     def _forget_changed(self, layer: Layer) -> None:
         """Fetch weights again that the caller has changed since they were copied, or given another memory."""
         for weight in layer.streamed:
-            if weight.parameter.data_ptr() != weight.host.data_ptr():
+            if weight.tensor.data_ptr() != weight.host.data_ptr():
                 with torch.inference_mode(False), torch.no_grad():
                     self._wait_for_copies()
                     if layer.parts:
                         self._take_from_files(layer)
                     else:
-                        weight.host.copy_(weight.parameter.data)
+                        weight.host.copy_(weight.tensor.data)
                 layer.fetched = 0
         if layer.parts and layer.mapped_versions != layer.current_versions():
             with torch.inference_mode(False), torch.no_grad():
