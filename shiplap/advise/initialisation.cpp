@@ -55,48 +55,67 @@ class BusyTime {
   std::vector<Seconds> before_;    // sum of the times before each of them
 };
 
-}  // namespace
+/// The copies to a GPU of a call.
+struct Sent {
+  std::uint64_t end = 0;  // of the last one
+  std::uint32_t gpu = 0;
+};
 
-Initialisation initialisation_of(const Recording& recording) {
-  std::unordered_map<std::uint64_t, const std::string*> launched;  // names of kernels by the number of the call
-  struct Sent {
-    std::uint64_t end = 0;  // of its last copy to a GPU
-    std::uint32_t gpu = 0;
-  };
-  std::unordered_map<std::uint64_t, Sent> sent;  // by the number of the call
-  std::set<std::uint64_t> with_work;
+/// What calls have submitted, by their numbers.
+struct Submitted {
+  std::set<std::uint64_t> work;                                    // calls with any
+  std::unordered_map<std::uint64_t, const std::string*> launched;  // names of kernels
+  std::unordered_map<std::uint64_t, Sent> sent;
+};
+
+Submitted submitted_by_calls(const Recording& recording) {
+  Submitted found;
   for (const Record& record : recording.records) {
-    if (const auto work = work_of(record)) with_work.insert(work->call);
-    if (const auto* kernel = std::get_if<RecordedKernel>(&record)) launched.try_emplace(kernel->call, &kernel->name);
+    if (const auto work = work_of(record)) found.work.insert(work->call);
+    if (const auto* kernel = std::get_if<RecordedKernel>(&record))
+      found.launched.try_emplace(kernel->call, &kernel->name);
     const auto* copy = std::get_if<RecordedCopy>(&record);
     if (copy == nullptr || copy->from == MemoryKind::device || copy->to != MemoryKind::device) continue;
-    Sent& of_call = sent[copy->call];
-    of_call = {std::max(of_call.end, copy->time.end), copy->gpu};
+    Sent& sent = found.sent[copy->call];
+    sent = {std::max(sent.end, copy->time.end), copy->gpu};
   }
+  return found;
+}
+
+std::vector<const RecordedCall*> calls_in_order(const Recording& recording) {
   std::vector<const RecordedCall*> calls;
   for (const Record& record : recording.records)
     if (const auto* call = std::get_if<RecordedCall>(&record)) calls.push_back(call);
   std::ranges::stable_sort(calls, {}, [](const RecordedCall* call) { return call->time.start; });
+  return calls;
+}
 
+Seconds duration(const RecordedCall& call) { return between(call.time.start, call.time.end); }
+
+}  // namespace
+
+Initialisation initialisation_of(const Recording& recording) {
+  const Submitted submitted = submitted_by_calls(recording);
   Initialisation found;
   std::set<std::string> names;
   std::vector<const RecordedCall*> first_launches;
   std::vector<double> other_launches;
   std::map<std::uint32_t, std::pair<const RecordedCall*, Seconds>> first_copies;  // by GPU, with the time after them
   bool has_worked = false;
-  for (const RecordedCall* call : calls) {
-    has_worked = has_worked || with_work.contains(call->call);
-    if (!has_worked) found.before_work += between(call->time.start, call->time.end);
-    // A graph may have a copy and other work, which its launch does not wait for either.
-    if (const auto copy = sent.find(call->call); copy != sent.end() && !launched.contains(call->call))
+  for (const RecordedCall* call : calls_in_order(recording)) {
+    has_worked = has_worked || submitted.work.contains(call->call);
+    if (!has_worked) found.before_work += duration(*call);
+    const auto kernel = submitted.launched.find(call->call);
+    const bool launches = kernel != submitted.launched.end();
+    // The launch of a graph with a copy in it does not wait for that copy.
+    if (const auto copy = submitted.sent.find(call->call); copy != submitted.sent.end() && !launches)
       first_copies.try_emplace(copy->second.gpu, call,
                                between(std::max(copy->second.end, call->time.start), call->time.end));
-    const auto kernel = launched.find(call->call);
-    if (kernel == launched.end()) continue;
+    if (!launches) continue;
     if (names.insert(*kernel->second).second)
       first_launches.push_back(call);
     else
-      other_launches.push_back(between(call->time.start, call->time.end).count());
+      other_launches.push_back(duration(*call).count());
   }
   const Seconds usual{other_launches.empty() ? usual_launch : median(other_launches)};
   const BusyTime busy(busy_times(recording));
@@ -104,7 +123,7 @@ Initialisation initialisation_of(const Recording& recording) {
     if (once >= least_loading && found.of_call.emplace(call.call, once).second) found.in_first_calls += once;
   };
   for (const RecordedCall* call : first_launches)
-    note(*call, std::min(between(call->time.start, call->time.end) - usual, busy.idle_in(call->time)));
+    note(*call, std::min(duration(*call) - usual, busy.idle_in(call->time)));
   for (const auto& [gpu, copy] : first_copies) note(*copy.first, copy.second);
   return found;
 }
