@@ -82,7 +82,7 @@ Submitted submitted_by_calls(const Recording& recording) {
   return found;
 }
 
-std::vector<const RecordedCall*> calls_in_order(const Recording& recording) {
+std::vector<const RecordedCall*> calls_by_start(const Recording& recording) {
   std::vector<const RecordedCall*> calls;
   for (const Record& record : recording.records)
     if (const auto* call = std::get_if<RecordedCall>(&record)) calls.push_back(call);
@@ -102,7 +102,7 @@ Initialisation initialisation_of(const Recording& recording) {
   std::vector<double> other_launches;
   std::map<std::uint32_t, std::pair<const RecordedCall*, Seconds>> first_copies;  // by GPU, with the time after them
   bool has_worked = false;
-  for (const RecordedCall* call : calls_in_order(recording)) {
+  for (const RecordedCall* call : calls_by_start(recording)) {
     has_worked = has_worked || submitted.work.contains(call->call);
     if (!has_worked) found.before_work += duration(*call);
     const auto kernel = submitted.launched.find(call->call);
