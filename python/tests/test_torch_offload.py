@@ -304,6 +304,48 @@ def test_quantised_weights_in_buffers_are_streamed_and_other_buffers_stay(node, 
         assert torch.equal(tensor, resident.state_dict()[name])
 
 
+def test_what_has_no_values_yet_is_named(node):
+    with torch.device("meta"):
+        model = Net()
+    model.load_state_dict({name: torch.zeros(one.shape) for name, one in model.state_dict().items()}, assign=True)
+    model.register_buffer("table", torch.empty(4, device="meta"), persistent=False)
+    with pytest.raises(shiplap.UsageError, match="table of the model have no values"):
+        shiplap.torch.offload(model, weights_of(model) // 2, node=node)
+
+
+def test_a_weight_of_another_shape_is_refused_with_what_to_do(node):
+    model = Net().eval()
+    shiplap.torch.offload(model, weights_of(model) // 3, node=node)
+    layer = next(layer for layer in model.offloaded._layers if layer.streamed)
+    weight = layer.streamed[0].tensor
+    weight.data = torch.zeros(weight.shape[0] + 1, *weight.shape[1:])
+    with torch.no_grad(), pytest.raises(shiplap.UsageError, match=r"another shape.*remove\(\)"):
+        for _ in range(2):
+            model(torch.rand(1, 64))
+
+
+class WithDevice(Net):
+    """A model whose class has a property `device`, as those of transformers have."""
+
+    @property
+    def device(self):
+        return next(self.parameters()).device
+
+
+def test_an_offloaded_model_is_not_saved_as_a_whole(node, tmp_path):
+    for kind in (Net, WithDevice):
+        model = kind().eval()
+        shiplap.torch.offload(model, weights_of(model) // 2, node=node)
+        with pytest.raises(shiplap.UsageError, match="state_dict"):
+            torch.save(model, tmp_path / "model.pt")
+
+
+def test_the_plan_shows_itself_as_a_whole_sentence(node):
+    shown = repr(shiplap.torch.fit(Net(), weights_of(Net()) // 2, node=node))
+    assert shown.startswith("LayerPlan('Net: ")
+    assert shown.endswith(".')")
+
+
 class Counting(torch.nn.Module):
     """A layer with large integer buffers that are no weights: what it has seen, and one buffer in two parts."""
 

@@ -57,7 +57,7 @@ class BusyTime {
 
 /// The copies to a GPU of a call.
 struct Sent {
-  std::uint64_t end = 0;  // of the last one
+  std::uint64_t end = 0;  // when the last one ended
   std::uint32_t gpu = 0;
 };
 

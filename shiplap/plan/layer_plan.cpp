@@ -65,9 +65,16 @@ class LayerSearch {
 
   LayerPlan best() {
     const Bytes least = least_memory(model_);
-    if (memory_ < least)
-      throw Unsupported(fmt::format("{}: the largest layer needs {} on the GPU, but {} may be used", model_.name,
-                                    to_string(least), to_string(memory_)));
+    if (memory_ < least) {
+      const ModelLayer& largest = *std::ranges::max_element(model_.layers, {}, &ModelLayer::weights);
+      const std::string fixed = model_.fixed.count == 0
+                                    ? ""
+                                    : fmt::format(", beside {} that are there all the time", to_string(model_.fixed));
+      throw Unsupported(fmt::format(
+          "{}: the largest layer, {}, needs {} on the GPU{}, but {} may be used: allow at "
+          "least {}, or split the layer",
+          model_.name, largest.name, to_string(largest.weights()), fixed, to_string(memory_), to_string(least)));
+    }
     room_ = memory_ - model_.fixed;
     if (model_.weights() <= room_) {
       try_one(Keeping(model_, Spread::by_weight, Prefer::large).keep(room_, Bytes{}));

@@ -53,6 +53,9 @@ Section layer_plan_section(const LayerPlanView& plan, const std::string& source)
           : fmt::format("Of {} of weights, {} stay on the GPU{}. {} cross the link in each step, through a ring of {}.",
                         to_string(all), to_string(plan.kept), plan.kept.count > 0 ? ", spread over the layers" : "",
                         to_string(plan.streamed), to_string(plan.ring)));
+  if (plan.fixed.count > 0)
+    section.sentences.push_back(fmt::format(
+        "{} more are on the GPU all the time, such as buffers and weights that layers share.", to_string(plan.fixed)));
   if (plan.streamed.count > 0)
     section.sentences.push_back(
         fmt::format("The first step takes {}; later ones find weights on their way.", to_string(plan.first)));

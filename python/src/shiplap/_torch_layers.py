@@ -75,7 +75,8 @@ class LayerPlan:
         return object_of(self._core.to_json(points))
 
     def __repr__(self) -> str:
-        return f"LayerPlan({self.explain().splitlines()[0]!r})"
+        sentence = self.explain().replace("\n", " ").split(". ")[0]
+        return f"LayerPlan({sentence + '.'!r})"
 
 
 @dataclass(eq=False)

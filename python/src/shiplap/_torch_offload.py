@@ -105,7 +105,11 @@ class Offloaded:
             model.__class__ = type(
                 self._class.__name__,
                 (self._class,),
-                {"device": property(lambda _: device), "__module__": self._class.__module__},
+                {
+                    "device": property(lambda _: device),
+                    "__module__": self._class.__module__,
+                    "__reduce_ex__": lambda own, _: own.offloaded.__reduce__(),
+                },
             )
         self._fetch_ahead()
 
@@ -499,6 +503,11 @@ class Offloaded:
     def _forget_changed(self, layer: Layer) -> None:
         """Fetch weights again that the caller has changed since they were copied, or given another memory."""
         for weight in layer.streamed:
+            if weight.tensor.shape != weight.host.shape or weight.tensor.dtype != weight.host.dtype:
+                raise UsageError(
+                    f"a weight of {layer.name} has another shape or type than when the model was offloaded: call "
+                    "model.offloaded.remove() before such a change, and offload again after it"
+                )
             if weight.tensor.data_ptr() != weight.host.data_ptr():
                 with torch.inference_mode(False), torch.no_grad():
                     self._wait_for_copies()
@@ -719,8 +728,13 @@ def offload(
     """
     module = _model_of(model)
     found = node_of(node)
-    if any(one.is_meta for one in (*module.parameters(), *module.buffers())):
-        raise UsageError('the model is on the device "meta" and has no weights: `fit` plans it, `offload` runs it')
+    absent = [name for name, one in (*module.named_parameters(), *module.named_buffers()) if one.is_meta]
+    if absent:
+        others = f" and {len(absent) - 1} more" if absent[1:] else ""
+        raise UsageError(
+            f'{absent[0]}{others} of the model have no values, because they are on the device "meta": load them first '
+            "(what is in no file is made where the model is made), or plan the model by `fit`"
+        )
     limit = None if host_memory is None else _bytes("host_memory", host_memory, 0)
     module.offloaded = Offloaded(module, _bytes("memory", memory), found, blocks, limit)
     return module
