@@ -26,6 +26,20 @@ def smoothed(u: np.ndarray, factor: float) -> np.ndarray:
     return factor * (padded[:-2] + padded[1:-1] + padded[2:])
 
 
+def test_a_parameter_that_gets_an_array_of_the_other_role_is_an_error_that_names_it():
+    kernel = shiplap.ItemFunction(SMOOTH, "smooth", np.float32(0.5))
+    u = np.zeros((10, 4), dtype=np.float32)
+    # As for a job that reads "v" and writes "u": parameters are found by these names.
+    views = [
+        shiplap.View(Layout(name, u.dtype, (4,), written), u.ctypes.data, u.nbytes, 0, None)
+        for name, written in (("u", True), ("v", False))
+    ]
+    with pytest.raises(shiplap.UsageError, match="smooth gets an array as u that is written.*names of the arrays"):
+        kernel.source(views)
+    with pytest.raises(shiplap.UsageError, match="as v that is only read"):
+        kernel.source([views[1], views[1]])
+
+
 @pytest.mark.skipif(shutil.which("g++") is None, reason="there is no compiler here")
 def test_the_kernel_around_an_item_function_visits_each_item_once_with_indices_of_the_whole_arrays(tmp_path):
     # The kernel runs on the host: the compiler sees its words for the GPU as nothing, and the grid as variables.

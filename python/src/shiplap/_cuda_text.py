@@ -87,13 +87,28 @@ class ItemFunction:
         self.function = function
         # The names of the views, by which arrays in another order find their parameters.
         parameters = text[found.end() :].split(")")[0]
-        self.views: list[Any] = re.findall(r"\bView\s*<[^<>]*>\s*(?:const\s*)?&?\s*(\w+)\s*(?:,|$)", parameters)
+        declared = re.findall(r"\bView\s*<([^<>]*)>\s*(?:const\s*)?&?\s*(\w+)\s*(?:,|$)", parameters)
+        self.views: list[Any] = [name for _, name in declared]
+        self._elements: list[str] = [" ".join(element.split()) for element, _ in declared]
         self.scalars: tuple[np.ndarray, ...] = tuple(np.asarray(scalar)[()] for scalar in scalars)
         self.threads: int = whole("threads", threads, 1, 1024)
         self._compiled: dict[Any, Any] = {}
 
     def source(self, views: Sequence[View]) -> str:
-        """Return the program that is compiled for these views."""
+        """Return the program that is compiled for these views.
+
+        Raises UsageError for a parameter that is only read and gets an array that is written, or the other way round.
+        """
+        for name, element, view in zip(self.views, self._elements, views, strict=False):
+            only_reads = element.startswith("const ")
+            # The element may also be a parameter of a template.
+            is_plain = len(self.views) == len(views) and element.removeprefix("const ") in _C_TYPES.values()
+            if is_plain and only_reads == view.writeable:
+                is_what = "written, so it is View<T>" if view.writeable else "only read, so it is View<const T>"
+                raise UsageError(
+                    f"{self.function} gets an array as {name} that is {is_what}, and the text says otherwise. "
+                    "Parameters with the names of the arrays get those, in any order; others get them in their order"
+                )
         parameters = ["unsigned long long first", "unsigned long long count"]
         arguments = ["item"]
         for i, view in enumerate(views):
