@@ -81,9 +81,8 @@ def main() -> None:
         found, text = advice(shiplap, options.profile, recording) if recording.exists() else ({}, notes[-400:])
         if found and found["advice"] and way == "recorder":
             first[name] = quantity(found["advice"][0]["step"])
-            if found[
-                "left_out"
-            ]:  # the step is all of the program, and has what pinning costs, which its change has before
+            # A step that runs once contains what pinning costs. The changed program pins before its step.
+            if found["left_out"]:
                 first[name] -= quantity(found["advice"][0]["once"])
         before = name.removesuffix("_pinned")
         table.append(row(name, way, found, first.get(before) if before != name else None))

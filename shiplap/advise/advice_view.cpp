@@ -129,8 +129,8 @@ void describe(V& v, R& view) {
   v.added("levels", view.levels, "steps that nest, such as epochs and batches, from the largest to the smallest");
   v.added("left_out", view.left_out, "rules that do not hold because the step was recorded once; else empty");
   v.added("initialisation", view.initialisation,
-          "time in calls before the first copy or kernel, and in first launches and the first copy beyond theirs; part "
-          "of no step");
+          "time of calls before the first copy or kernel, and of what first launches and first copies prepare; no step "
+          "contains it");
   v.field("simulated", view.simulated, "time of the recorded step in the simulation");
   v.field("fidelity", view.fidelity, "simulated over recorded time, minus 1", InUnit{"1"});
   v.field("slowed_by_recording", view.slowed_by_recording, "whether the program is so dense that recording slowed it");

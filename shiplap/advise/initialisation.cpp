@@ -14,7 +14,8 @@ namespace shiplap {
 namespace {
 
 constexpr double usual_launch = 10e-6;  // seconds, where a recording has first launches only
-/// A first launch that takes less than this more than others has loaded nothing, and a first copy made nothing.
+/// A first launch that takes less than this more than others has loaded nothing. A first copy has prepared nothing
+/// where its call ends sooner than this after its bytes are there.
 constexpr Seconds least_loading = microseconds(100);
 
 /// The times in which GPUs work, in ascending order and apart from each other.
@@ -55,7 +56,7 @@ class BusyTime {
   std::vector<Seconds> before_;    // sum of the times before each of them
 };
 
-/// The copies to a GPU of a call.
+/// Copies to a GPU that one call has submitted.
 struct Sent {
   std::uint64_t end = 0;  // when the last one ended
   std::uint32_t gpu = 0;

@@ -11,8 +11,8 @@ namespace shiplap {
 namespace {
 
 /// The least time of a job by the dual of its linear program: prices of bytes in each direction with which no state
-/// earns more than 1 a second, and which make the job's bytes as dear as can be. Slightly too small, because few ratios
-/// of prices are tried.
+/// earns more than 1 a second, and which make the job's bytes as dear as can be. The result is slightly too small: only
+/// some ratios between the two prices are tried.
 double least_time_by_prices(const LinkBytes& bytes, const std::vector<LinkState>& states) {
   constexpr int ratios = 20'000;
   double dearest = 0;
