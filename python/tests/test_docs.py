@@ -16,7 +16,8 @@ def blocks_of(page: str) -> list[str]:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_the_code_of_a_page_runs_from_top_to_bottom(page, capsys):
+def test_the_code_of_a_page_runs_from_top_to_bottom(page, capsys, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)  # which the code writes files into
     blocks = blocks_of(page)
     assert blocks
     names: dict[str, object] = {}
